@@ -16,10 +16,11 @@ import yaml
 ROOT = Path(__file__).parents[1]
 STUDIES = sorted(path.parent.name for path in ROOT.glob("studies/*/README.md"))
 CORE = ("src", "workflow", "tools", "tests", "notebooks", "benchmarks")
-SHAPED = sorted(path.parent.name for path in ROOT.glob("studies/*/config.shape.yaml"))
+SHAPED = sorted(path.parent.name for path in ROOT.glob("studies/*/config.schema.yaml"))
 CHECKS = runpy.run_path(str(ROOT / "workflow/scripts/configuration.py"))
-ANYTHING = [("threshold",), ("purpose",)]  # may be any number, or any word
-NAMED = [("settings",), ("known",), ("unknown",)]  # lists of names, which each study judges
+WRONG = [math.nan, -1, "1e-3", [], {"a": 1}]
+WORDS = {"purpose", "settings", "known", "unknown"}  # any, or judged by the study
+OWN = {"searches", "settings", "readings", "height_runs", "transitions"}  # have any names
 OUTSIDE = {*CORE, *(path.stem for it in ("tools", "tests") for path in ROOT.glob(f"{it}/*.py"))}
 
 
@@ -54,12 +55,15 @@ def places(node, at=()):
             yield from places(value, (*at, key))
 
 
-def changed(content, place, value):
-    """A declaration in which something else stands at a place."""
+def changed(content, place, value, name=None):
+    """A declaration in which something else stands at a place, under another name if given."""
     whole = node = {"": json.loads(content)}
-    for key in ("", *place)[:-1]:
+    *path, last = ("", *place)
+    for key in path:
         node = node[key]
-    node[("", *place)[-1]] = value
+    if name is not None:
+        del node[last]
+    node[last if name is None else name] = value
     return whole[""]
 
 
@@ -67,16 +71,16 @@ def changed(content, place, value):
 def test_what_a_study_cannot_run_is_refused_by_its_key(study):
     folder = ROOT / "studies" / study
     content = json.dumps(CHECKS["declared"](folder))
-    schema = CHECKS["schema_of"](yaml.safe_load((folder / "config.shape.yaml").read_text()))
+    schema = yaml.safe_load((folder / "config.schema.yaml").read_text())
     for place, old in places(json.loads(content)):
-        if place[-1:] in ANYTHING or place[-2:-1] in NAMED:
-            continue
-        wrong = [math.nan, -1, "1e-3", [], {"a": 1}]
-        wrong += [None, old | {"sedes": 1}] if isinstance(old, dict) else []
-        for value in wrong:
+        *_, parent, key = ("", "", *(it for it in place if isinstance(it, str)))
+        tried = [changed(content, place, value) for value in ([] if key in WORDS else WRONG)]
+        tried += [changed(content, place, None)] if isinstance(old, dict) else []
+        if place[-1:] == (key,) and parent not in OWN:
+            tried.append(changed(content, place, old, f"{key}_"))
+        for declared in tried:
             with pytest.raises(ValueError, match="^mine.yaml: .{9,500}$") as refused:
-                CHECKS["require"](changed(content, place, value), schema, "mine.yaml: ")
-            *_, key = ("", *(it for it in place if isinstance(it, str)))
+                CHECKS["require"](declared, schema, "mine.yaml: ")
             assert key in str(refused.value)
 
 

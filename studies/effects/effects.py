@@ -13,18 +13,13 @@ from effects.sweeps import LIMITS
 from scipy import stats
 
 from pgpd_hf.statistics import LEVEL, loglog_slope, mean_interval
-from pgpd_hf.tables import one_line, read_optimum, read_traces, write_table
+from pgpd_hf.tables import one_line, read_traces, write_table
 from pgpd_hf.theory import RATES
 
 METRICS = ("gap", "violation", "lagrangian_gap")
 CURVE = ["sweep", "algorithm", "curve"]
 COSTS = ["answers", "env_steps"]  # the same for all seeds
 LONGEST = 40  # of H, where noise does not yet hide the bias
-
-
-def lagrangian_gap(runs, multiplier, late=""):
-    """Gap and violation, or those late in a schedule, at the price of the optimal multiplier."""
-    return runs[f"{late}gap"] + multiplier * runs[f"{late}violation"]
 
 
 def mean_table(runs, keys, metrics):
@@ -112,18 +107,13 @@ def compare(runs):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--optimum", required=True, help="JSON file")
     parser.add_argument("--discount", required=True, type=float)
     parser.add_argument("--runs", required=True, nargs="+", help="CSV files of sweeps")
     parser.add_argument("--schedules", required=True, nargs="+", help="CSV files of schedules")
     parser.add_argument("--tables", required=True, nargs=3, help="CSV files that are written")
     options = parser.parse_args()
     with one_line():
-        multiplier = read_optimum(options.optimum).multiplier
         runs, schedules = read_traces(options.runs), read_traces(options.schedules)
-        runs["lagrangian_gap"] = lagrangian_gap(runs, multiplier)
-        for late in ("", "late_"):
-            schedules[f"{late}lagrangian_gap"] = lagrangian_gap(schedules, multiplier, late)
         tables = (
             slope_table(runs, options.discount),
             mean_table(runs, [*CURVE, "axis", "value", *COSTS], METRICS),

@@ -22,7 +22,8 @@ def run_case(case, cmdp, algorithm, **known):
     trace = run(cmdp, algorithm, **given, **case.options, **known)
     before, table = (trace[trace["iteration"] == t].reset_index(drop=True) for t in (T - 1, T))
     means = before[[*MEANS]].rename(columns=MEANS)
-    return table[["seed", *COSTS]].assign(curve=case.curve, value=case.value, **means)
+    labels = {"curve": case.curve, "axis": case.axis, "value": case.value}
+    return table[["seed", *COSTS]].assign(**labels, **means)
 
 
 def run_schedule(phases, purpose, cmdp, algorithm, *, iterations, **options):
@@ -59,28 +60,34 @@ def main():
     parser.add_argument("--environment", required=True, help="NumPy archive")
     parser.add_argument("--optimum", required=True, help="JSON file")
     parser.add_argument("--experiment", required=True, type=json.loads, help="its keys, as JSON")
+    parser.add_argument("--sweep", required=True, help="its name")
     parser.add_argument("--algorithm", required=True, choices=ALGORITHMS)
-    parser.add_argument("--given", required=True, type=json.loads, help="the sweep, as JSON")
+    parser.add_argument("--grid", required=True, type=json.loads, help="what is run, as JSON")
     parser.add_argument("--seeds", required=True, nargs=2, type=int, help="first and last")
     parser.add_argument("--table", required=True, help="CSV file that is written")
     arguments = parser.parse_args()
-    experiment, algorithm, sweep = arguments.experiment, arguments.algorithm, arguments.given
+    experiment, algorithm, name = arguments.experiment, arguments.algorithm, arguments.sweep
     cmdp, known = CMDP.load(arguments.environment), {"optimum": read_optimum(arguments.optimum)}
     seeds = range(arguments.seeds[0], arguments.seeds[1] + 1)
-    name, grid = sweep["name"], sweep["grid"]
+    grid = {key: it for key, it in arguments.grid.items() if key != "seeds"}
+    phases_of = grid.pop("phases", {})
     if name == "schedules":
         rows, usual = [], usual_options(experiment, algorithm) | grid
         options = {key: None if it == "theorem" else it for key, it in usual.items()} | known
-        for (schedule, phases), seed in itertools.product(sweep["phases"].items(), seeds):
+        for (schedule, phases), seed in itertools.product(phases_of.items(), seeds):
             purpose = f"{experiment['purpose']}: {STREAMS[schedule]}"
             averages = run_schedule(phases, purpose, cmdp, algorithm, seeds=[seed], **options)
             row = {"algorithm": algorithm, "schedule": schedule, "seed": seed}
             rows.append(row | averages.to_dict())
         table = pd.DataFrame(rows)
     else:
-        found = cases(experiment, name, sweep["varies"], algorithm, grid)
+        found = cases(experiment, name, algorithm, grid)
         table = pd.concat(run_case(case, cmdp, algorithm, seeds=seeds, **known) for case in found)
-        table = table.assign(sweep=name, algorithm=algorithm, axis=sweep["varies"])
+        table = table.assign(sweep=name, algorithm=algorithm)
+    multiplier = known["optimum"].multiplier
+    for late in ("", "late_") if name == "schedules" else ("",):
+        gap, violation = table[f"{late}gap"], table[f"{late}violation"]
+        table[f"{late}lagrangian_gap"] = gap + multiplier * violation
     write_table(table, arguments.table)
 
 

@@ -25,14 +25,16 @@ class Case(NamedTuple):
     """One point of a curve: T, other options of the algorithm, and the family of streams."""
 
     curve: str
-    value: float  # of what varies
+    axis: str  # what varies
+    value: float
     iterations: int
     options: dict
     purpose: str
 
 
-def cases(experiment, name, varies, algorithm, grid):
+def cases(experiment, name, algorithm, grid):
     """Cases of an algorithm in a sweep, curve by curve."""
+    varies = "iterations" if name == "corollary" else name
     lists = {key: it if isinstance(it, list) else [it] for key, it in grid.items()}
     others = [key for key in lists if key != varies]
     found = []
@@ -44,7 +46,7 @@ def cases(experiment, name, varies, algorithm, grid):
         for value in lists[varies]:
             place = math.inf if value is None else float(value)
             told = _told(experiment, name, algorithm, fixed | {varies: value})
-            found.append(Case(curve, place, *told))
+            found.append(Case(curve, varies, place, *told))
     return found
 
 

@@ -9,7 +9,6 @@ import sys
 import pytest
 import yaml
 from conftest import ROOT
-from snakemake.exceptions import WorkflowError
 
 SCRIPT = ROOT / "workflow/scripts/configuration.py"
 CHECKS = runpy.run_path(str(SCRIPT))
@@ -88,6 +87,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("evaluators: [16, 16]", "evaluators: got [16, 16]; expected: "),
         ("evaluators: []", "evaluators: got []; expected: "),
         ("link: cosine", "link: got 'cosine'; expected: of votes, logistic, probit or cauchy"),
+        ("link: logit", "link: got 'logit' (did you mean 'logistic'?); expected: of votes"),
         ("environment: {discount: 1}", "environment.discount: got 1; expected: gamma, from 0 to "),
         ("environment: {name: coin}", "environment: unknown key 'name'; allowed are actions, "),
         ("environment: {file: x.npz}", "environment.file: a file in "),
@@ -224,47 +224,6 @@ def test_file_without_a_name_and_missing_keys_are_refused(tmp_path):
     for key in CONFIG:
         config = {name: value for name, value in CONFIG.items() if name != key}
         assert refusal(config) == f"configuration: {key!r} is a required property"
-
-
-SHAPE = """
-seeds?: seeds
-runs: {"*": {M: finite | infinite +, "steps?": [=own | =theorem], "pairs?": [[finite, horizon]]}}
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("runs: {a: &a {M: 4}, b: *a}", ""),
-        ("seeds: 3\nruns: {a: {M: [4, null], steps: [own], pairs: [[4, 0], [4, 4]]}}", ""),
-        ("seeds: 3\nseeds: 4", "plain YAML expected: line 2: the key 'seeds' stands twice"),
-        ("seeds: 3", "configuration: 'runs' is a required property"),
-        (
-            "sedes: 3\nruns: {a: {M: 4}}",
-            "configuration: unknown key 'sedes' (did you mean 'seeds'?)",
-        ),
-        ("seeds: 0\nruns: {a: {M: 4}}", "seeds: got 0; expected: number of seeds, from 1 to 10000"),
-        ("runs: {}", "runs: got {}; expected: names, and what each has"),
-        ("runs: {a/b: {M: 4}}", "runs: got 'a/b'; expected: a name of letters, digits, - and _"),
-        ("runs: {a: {M: 0}}", "runs.a.M: got 0; expected: M, an integer from 1 to ten millions"),
-        ("runs: {a: {M: few}}", "runs.a.M: got 'few'; expected: M, an integer from 1 to ten milli"),
-        ("runs: {a: {M: []}}", "runs.a.M: got []; expected: a list of different entries, at least"),
-        ("runs: {a: {M: [4, 4]}}", "runs.a.M: got [4, 4]; expected: a list of different entries, "),
-        ("runs: {a: {M: 4, steps: [other]}}", "runs.a.steps.0: got 'other'; expected: own, or the"),
-        ("runs: {a: {M: 4, pairs: [[4]]}}", "runs.a.pairs.0: got [4]; expected: a pair"),
-        ("runs: {a: {M: 4, pairs: [[4, 4, 4]]}}", "runs.a.pairs.0: got [4, 4, 4]; expected: a p"),
-    ],
-)
-def test_declaration_of_a_study_has_its_shape(tmp_path, text, message):
-    (tmp_path / "config.shape.yaml").write_text(SHAPE)
-    (tmp_path / "config.yaml").write_text(text)
-    if not message:
-        assert CHECKS["declared"](tmp_path) == yaml.safe_load(text)
-        return
-    with pytest.raises(WorkflowError) as refused:
-        CHECKS["declared"](tmp_path)
-    assert str(refused.value).startswith(f"{tmp_path}/config.yaml: {message}")
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.workflow

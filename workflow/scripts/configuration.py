@@ -22,14 +22,6 @@ CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
 ALGORITHMS = SCHEMA["properties"]["algorithms"]["properties"]
-# Kinds of values that shapes of studies name, and names that files may have.
-KINDS = (
-    SCHEMA["$defs"]
-    | SCHEMA["properties"]["environment"]["else"]["else"]["properties"]
-    | ALGORITHMS["zpgpd_hf"]["properties"]
-    | SCHEMA["properties"]
-)
-NAMES = SCHEMA["properties"]["name"] | {"description": "a name of letters, digits, - and _"}
 # Numbers of base 8 and 60 in YAML 1.1, which PyYAML reads.
 ODD_NUMBER = re.compile(r"[-+]?(0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?")
 
@@ -135,7 +127,7 @@ def hint(name, allowed):
 
 
 def require(config, schema=SCHEMA, file=""):
-    """Refuse what does not follow a schema; descriptions in it say what is allowed."""
+    """Refuse what does not follow a schema; where it has no description, as jsonschema words it."""
     # To JSON Schema since its draft 6, 3.0 is an integer, and to YAML, .nan is a number; not here.
     types = Draft4Validator.TYPE_CHECKER.redefine(
         "number",
@@ -151,12 +143,15 @@ def require(config, schema=SCHEMA, file=""):
         name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
         told = f"unknown key {name!r}{hint(name, allowed)}; allowed are {', '.join(allowed)}"
         raise ValueError(f"{key}: {told}")
-    wrong, part, told = f"got {reprlib.repr(error.instance)}", schema, ""
+    part, told, value = schema, "", reprlib.repr(error.instance)
     for step in error.absolute_schema_path:
         part = part[step]
         told = part.get("description", told) if isinstance(part, dict) else told
-    if error.validator == "required":
-        wrong = error.message
+    wrong = error.message.replace(repr(error.instance), value)
+    if told and error.validator != "required":
+        wrong = f"got {value}"
+    if error.validator == "enum":
+        wrong += hint(error.instance, error.validator_value)
     *place, name = error.absolute_path or [""]
     if place == ["algorithms"] and name not in ALGORITHMS:
         wrong += hint(name, ALGORITHMS)
@@ -167,57 +162,16 @@ def require(config, schema=SCHEMA, file=""):
     raise ValueError(f"{key}: {wrong}" + (f"; expected: {told}" if told else ""))
 
 
-def schema_of(shape):
-    """JSON Schema of a shape: it looks like a file, with kinds of values in place of values.
-
-    A kind is a key of an experiment or a definition in its schema, or a word, as in `=word`. There
-    may be several, `a | b`, and `a +` is one or a list. `[a]` is a list, `[a, b]` a pair, and `*`
-    any name as a key. A key that ends with `?` may be missing.
-    """
-    if isinstance(shape, dict):
-        keys = {key.rstrip("?"): schema_of(it) for key, it in shape.items()}
-        others = keys.pop("*", None)
-        told = f"the keys {', '.join(keys)}" if keys else "names, and what each has"
-        return {
-            "description": told,
-            "type": "object",
-            "minProperties": 1 if others else 0,
-            "propertyNames": NAMES if others else {},
-            "properties": keys,
-            "required": [key for key in keys if key in shape],
-            "additionalProperties": others or False,
-        }
-    if isinstance(shape, list):
-        entries, several = [*map(schema_of, shape)], len(shape) > 1
-        return {
-            "description": "a pair" if several else "a list of different entries, at least one",
-            "type": "array",
-            "minItems": len(entries),
-            "uniqueItems": not several,
-            "prefixItems": entries,
-            "items": not several and entries[0],
-        }
-    words = shape.removesuffix(" +").split(" | ")
-    kinds = [
-        {"const": it[1:], "description": it[1:]} if it[0] == "=" else KINDS[it] for it in words
-    ]
-    told = ", or ".join(it["description"] for it in kinds)
-    if shape != " | ".join(words):
-        kinds.append(schema_of([" | ".join(words)]))
-        told += ", or a list of these"
-    return {"description": told, "anyOf": kinds} if len(kinds) > 1 else kinds[0]
-
-
 def declared(folder, path=None):
-    """Read what a study runs from the config.yaml in its folder, whose shape stands beside it.
+    """Read what a study runs from the config.yaml in its folder, or from another file.
 
-    Another file may be in its place. What cannot be read, or has another shape, is refused.
+    What cannot be read, or does not follow the JSON Schema beside config.yaml, is refused.
     """
     path = f"{folder}/config.yaml" if path is None else str(path)
     try:
         content = read(path, aliases=True)
-        shape = yaml.safe_load(Path(folder, "config.shape.yaml").read_text(encoding="utf-8"))
-        require(content, schema_of(shape), f"{path}: ")
+        schema = yaml.safe_load(Path(folder, "config.schema.yaml").read_text(encoding="utf-8"))
+        require(content, schema, f"{path}: ")
     except ValueError as error:
         raise WorkflowError(str(error)) from None
     return content

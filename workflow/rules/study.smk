@@ -1,0 +1,38 @@
+# What the Snakefile of a study begins with: the core's rules, its own configuration, and places.
+# NAME, the study's folder, is set before.
+
+import os
+import runpy
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+
+CLONE = Path(find_spec("pgpd_hf").origin).resolve().parents[2]
+HERE, SCRIPTS, LIBRARY = (
+    os.path.relpath(CLONE / it) for it in (f"studies/{NAME}", "workflow/scripts", "src/pgpd_hf")
+)
+
+
+configfile: f"{CLONE}/config/config.yaml"
+
+
+# Another file than the study's own, which says what is run: for a smaller study, and for tests.
+DECLARED = runpy.run_path(f"{SCRIPTS}/configuration.py")["declared"](
+    HERE, config.pop("declared", None)
+)
+
+
+module core:
+    snakefile:
+        "../../Snakefile"
+    config:
+        config
+
+
+use rule * from core exclude all
+
+
+RESULTS = f"results/{config['name']}"
+STUDY, LOGS = f"{RESULTS}/{NAME}", f"{RESULTS}/logs/{NAME}"
+# With which scripts import each other as modules of the study's package.
+PYTHON = f"PYTHONPATH={quote(os.path.dirname(HERE))} python -sP"
