@@ -19,8 +19,10 @@ CORE = ("src", "workflow", "tools", "tests", "notebooks", "benchmarks")
 SHAPED = sorted(path.parent.name for path in ROOT.glob("studies/*/config.schema.yaml"))
 CHECKS = runpy.run_path(str(ROOT / "workflow/scripts/configuration.py"))
 WRONG = [math.nan, -1, "1e-3", [], {"a": 1}]
-WORDS = {"purpose", "settings", "known", "unknown"}  # any, or judged by the study
-OWN = {"searches", "settings", "readings", "height_runs", "transitions"}  # have any names
+# Any words, or words that a study judges.
+WORDS = {*"purpose settings known unknown method file gymnasium cost map_name".split()}
+# Parts whose entries have any names.
+OWN = {*"searches settings readings height_runs transitions frontier search ridge runs".split()}
 OUTSIDE = {*CORE, *(path.stem for it in ("tools", "tests") for path in ROOT.glob(f"{it}/*.py"))}
 
 
