@@ -59,7 +59,9 @@ def test_a_single_statement_runs_what_it_needs(tmp_path):
     ("words", "told"),
     [
         (["statement=gap"], "STATEMENT: one of npgpd_gap_falls_fast, "),
-        (["statement=npgpd_gap_plateaus", "margin=-1"], "MARGIN: a number of at least 0 expected"),
+        (["statement=npgpd_gap_plateaus", "margin=nan"], "MARGIN: a number of at least 0 expected"),
+        (["statement=npgpd_gap_most_gain_16_64", "margin=1"], "MARGIN: a STATEMENT that has a mar"),
+        (["margin=0.1"], "MARGIN: a STATEMENT that has a margin expected, got None"),
         (["judged=few"], "SEEDS: a number of at least 1 expected, got 'few'"),
     ],
 )
