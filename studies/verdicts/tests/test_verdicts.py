@@ -131,23 +131,22 @@ def test_a_rate_is_as_true_as_its_exponent(statement):
         assert judged(name, Runs(slopes=slopes))["verdict"] == verdict
 
 
-def test_intervals_and_p_values_are_those_of_welchs_test():
-    """Few values with a large variance, and many with a small one; two parts with two ends."""
-    random, statement = np.random.default_rng(0), STATEMENTS["zpgpd_rate_gap_study"]
-    several, many = random.normal([[0.4], [0.6]], 0.5, (2, 4)), random.normal(0, 0.1, 40)
-    samples = [Part("", Contrast({0: few, 1: -many}), -0.2, 0.3) for few in several]
-    row = judge([replace(statement, parts=lambda *_: samples)], Runs(), 0.01).iloc[0]
-    inside, outside, intervals = [], [], []
-    for few in several:
-        above = stats.ttest_ind(few + 0.2, many, equal_var=False, alternative="greater").pvalue
-        below = stats.ttest_ind(few - 0.3, many, equal_var=False, alternative="less").pvalue
-        inside.append(max(above, below))
-        outside.append(2 * min(1 - above, 1 - below))
-        welch = stats.ttest_ind(few, many, equal_var=False)
-        intervals.append(tuple(welch.confidence_interval(0.98)))
-    assert row["p_reproduced"] == pytest.approx(max(inside))
-    assert row["p_contradicted"] == pytest.approx(2 * min(outside))
-    assert (row["low"], row["high"]) == pytest.approx(intervals[np.argmax(inside)])
+def test_verdicts_and_intervals_are_those_of_welchs_test():
+    """Few values with a large variance, and many with a small one; two parts with two ends each."""
+    random = np.random.default_rng(0)
+    few, many = random.normal(1.2, 0.5, 4), random.normal(0, 0.1, 40)
+    parts = 2 * [Part("", Contrast({0: few, 1: -many}), -0.2, 0.3)]
+    statement = replace(STATEMENTS["zpgpd_rate_gap_study"], parts=lambda *_: parts)
+    above = stats.ttest_ind(few + 0.2, many, equal_var=False, alternative="greater").pvalue
+    below = stats.ttest_ind(few - 0.3, many, equal_var=False, alternative="less").pvalue
+    both = {"reproduced": max(above, below), "contradicted": 4 * min(1 - above, 1 - below)}
+    row = judge([statement], Runs(), 0.01).iloc[0]
+    ends = stats.ttest_ind(few, many, equal_var=False).confidence_interval(0.98)
+    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
+    for verdict, p in both.items():
+        assert row[f"p_{verdict}"] == pytest.approx(p)
+        without, shown = (judge([statement], Runs(), it * p).iloc[0] for it in (0.999, 1.001))
+        assert without["verdict"] != shown["verdict"] == verdict
 
 
 def test_runs_on_an_instance_belong_together():
