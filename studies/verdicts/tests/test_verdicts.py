@@ -1,314 +1,320 @@
-"""Statements on synthetic curves where they are true, false or open, and declared error rates."""
+"""Statements on synthetic runs on either side of each margin, tests, readings, runs of variants."""
 
 import itertools
 import json
-import math
-import os
-import subprocess
+import runpy
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 from verdicts.judging import Contrast, Runs, judge, own_heights, slopes_by_seed
-from verdicts.statements import (
-    FIGURE,
-    GAP,
-    MANY,
-    NP,
-    STATEMENTS,
-    VIOLATION,
-    ZP,
-    Part,
-    Statement,
-    chosen,
-)
+from verdicts.statements import GAP, NP, STATEMENTS, VIOLATION, ZP, Part, chosen
 
+from pgpd_hf import random_cmdp, run
+from pgpd_hf.optimum import utility_range
 from pgpd_hf.statistics import loglog_slope
-from pgpd_hf.tables import read_table, read_traces, write_json
+from pgpd_hf.tables import read_table, write_json
 
 FOLDER = Path(__file__).parents[1]
 DECLARED = yaml.safe_load((FOLDER / "config.yaml").read_text())
-ABOUT_FIGURE = [it for it in STATEMENTS.values() if it.source == FIGURE]
-LENGTHS = {NP: 100, ZP: 5000}
-# For each panel and M: the value that a curve ends with, how fast it gets there, as a share of T,
-# and by how much it still moves in the last quarter. Curves begin at the first number of the panel.
+EXPERIMENT = yaml.safe_load((FOLDER.parents[1] / "config/config.yaml").read_text())
+ABOUT_FIGURE = [it for it in STATEMENTS.values() if it.source == "line 606"]
+ABOUT_RATES = [it for it in STATEMENTS.values() if it not in ABOUT_FIGURE]
+MANY, LATE = (16, 64, 256), "last quarter"
+LENGTHS = {NP: 40, ZP: 160}
+HEIGHTS = {NP: {GAP: 2.0, VIOLATION: 0.5}, ZP: {GAP: 4.0, VIOLATION: 0.5}}
+# Curves in heights of their panels: a level until a share of T, and then another for each M.
 TRUE = {
-    (NP, GAP): (1.0, {16: (0.2, 0.05, 0), 64: (0.04, 0.05, 0), 256: (0.02, 0.05, 0)}),
-    (NP, VIOLATION): (0.5, {m: (-0.1, 0.05, 0) for m in MANY}),
-    (ZP, GAP): (1.0, {16: (0.4, 0.1, 0), 64: (0.2, 0.1, 0), 256: (0.15, 0.1, 0)}),
-    (ZP, VIOLATION): (0.5, {16: (0.2, 0.1, 0), 64: (0.0, 0.1, 0), 256: (0.01, 0.1, 0)}),
+    (NP, GAP): (1.0, 0.1, {16: 0.2, 64: 0.04, 256: 0.02}),
+    (NP, VIOLATION): (0.8, 0.1, {16: -0.2, 64: -0.2, 256: -0.2}),
+    (ZP, GAP): (1.0, 0.3, {16: 0.4, 64: 0.2, 256: 0.15}),
+    (ZP, VIOLATION): (0.8, 0.3, {16: 0.3, 64: 0.0, 256: 0.0}),
 }
-HEIGHTS = {name: {GAP: 1.0, VIOLATION: 0.6} for name in LENGTHS}
+SHARES = {
+    "second tenth": (1 / 10, 2 / 10),
+    "first half": (0, 1 / 2),
+    "third quarter": (2 / 4, 3 / 4),
+    "last quarter": (3 / 4, 1),
+    "last of NPGPD-HF": (3 / 16, 1 / 4),  # its last quarter, in shares of ZPGPD-HF's T
+    "whole": (0, 1),
+}
+SIDES = ((-0.02, "reproduced"), (0, "inconclusive"), (0.02, "contradicted"))  # of a margin
 
 
-def traces(place=None, change=None, seeds=20, noise=0.01):
-    """Synthetic traces: curves of TRUE but for that of an algorithm, metric and M."""
+def traces(shifts=None, seeds=10):
+    """Synthetic traces: TRUE, but that means of curves over windows are shifted; centred noise."""
     random, tables = np.random.default_rng(0), []
-    for algorithm, length in LENGTHS.items():
-        grid = np.unique(np.concatenate([np.linspace(0, length, 101), np.arange(101.0)]))
-        for m in MANY:
-            columns = {"algorithm": algorithm, "evaluators": m}
-            columns["seed"] = np.repeat(range(seeds), len(grid))
-            columns["iteration"] = np.tile(grid, seeds)
-            for metric in (GAP, VIOLATION):
-                start, ends = TRUE[algorithm, metric]
-                end, share, move = change if (algorithm, metric, m) == place else ends[m]
-                curve = end + (start - end) * np.exp(-grid / length / share)
-                curve += move * np.clip(4 * grid / length - 3, 0, 1)
-                own, turn = random.normal(0, noise, (2, seeds, 1))
-                columns[metric] = (curve + own * (grid > 0) + turn * grid / length).ravel()
-            tables.append(pd.DataFrame(columns))
+    share = np.unique(np.linspace(0, 1, 81) + [[-1e-6], [0], [1e-6]])[1:-1]
+    for algorithm, m in itertools.product(LENGTHS, MANY):
+        columns = {"seed": np.repeat(range(seeds), len(share)), "evaluators": m}
+        columns["iteration"] = np.tile(share * LENGTHS[algorithm], seeds)
+        for metric in (GAP, VIOLATION):
+            start, until, ends = TRUE[algorithm, metric]
+            curve = np.where(share < until, start, ends[m])
+            for (*place, window), shift in (shifts or {}).items():
+                first, last = SHARES[window]
+                if place == [algorithm, metric, m]:
+                    inside = (share >= first) & (share <= last) & (share > 0)
+                    curve += 2 * shift * (last - share) / (last - first) * inside
+            whole, late = random.normal(0, 0.005, (2, seeds, 1))
+            moves = (whole - whole.mean()) * (share > 0) + (late - late.mean()) * (share > 0.75)
+            columns[metric] = (HEIGHTS[algorithm][metric] * (curve + moves)).ravel()
+        tables.append(pd.DataFrame(columns).assign(algorithm=algorithm))
     return pd.concat(tables)
 
 
-def verdict_of(name, table, **options):
-    row = judge([STATEMENTS[name]], Runs(table, HEIGHTS, **options), 0.01).iloc[0]
-    return row["verdict"]
+def judged(name, runs):
+    return judge([STATEMENTS[name]], runs, 0.01).iloc[0]
 
 
-# A curve, with which values a statement is false, and at which values it is on its margin.
-CASES = {
-    "npgpd_gap_falls_fast": ((NP, GAP, 64), (0.04, 0.6, 0), (0.9, 0.01, 0)),
-    "npgpd_gap_plateaus": ((NP, GAP, 16), (0.2, 0.05, -0.5), (0.2, 0.05, -0.2)),
-    "npgpd_gap_most_gain_16_64": ((NP, GAP, 64), (0.15, 0.05, 0), (0.11, 0.05, 0)),
-    "npgpd_gap_64_256_identical": ((NP, GAP, 64), (0.2, 0.05, 0), (0.12, 0.05, 0)),
-    "npgpd_violation_similar_rate": ((NP, VIOLATION, 16), (0.6, 0.05, 0), (-0.1667, 0.05, 0)),
-    "npgpd_violation_overlaps": ((NP, VIOLATION, 16), (-0.3, 0.05, 0), (-0.1632, 0.05, 0)),
-    "npgpd_feasible_for_every_m": ((NP, VIOLATION, 256), (0.1, 0.05, 0), (0.06, 0.05, 0)),
-    "zpgpd_gap_much_slower": ((NP, GAP, 16), (0.6, 0.05, 0), (0.4037, 0.05, 0)),
-    "zpgpd_gap_more_sensitive": ((ZP, GAP, 16), (0.25, 0.1, 0), (0.33, 0.1, 0)),
-    "zpgpd_gap_improves_with_m": ((ZP, GAP, 16), (0.19, 0.1, 0), (0.25, 0.1, 0)),
-    "zpgpd_gap_16_markedly_worse": ((ZP, GAP, 16), (0.25, 0.1, 0), (0.3, 0.1, 0)),
-    "zpgpd_gap_steady_state": ((ZP, GAP, 16), (0.4, 0.1, -0.5), (0.4, 0.1, -0.2)),
-    "zpgpd_violation_64_256_close": ((ZP, VIOLATION, 64), (0.2, 0.1, 0), (0.0767, 0.1, 0)),
-    "zpgpd_violation_64_256_end": ((ZP, VIOLATION, 64), (0.2, 0.1, 0), (0.07, 0.1, 0)),
-}
+def on_margins():
+    """Statements, and shifts that put one part on its margin, each with the sign of what is false.
+
+    Units are heights; ZPGPD-HF's gap is the double in those of NPGPD-HF.
+    """
+    for m in MANY:
+        ours = TRUE[NP, GAP][2][m]
+        yield "npgpd_gap_falls_fast", {(NP, GAP, m, LATE): (0.9 - ours, 1)}
+        yield "npgpd_gap_falls_fast", {(NP, GAP, m, "second tenth"): ((1 - ours) / 2, 1)}
+        yield "npgpd_violation_similar_rate", {(NP, VIOLATION, m, LATE): (1.0, 1)}
+        yield "npgpd_feasible_for_every_m", {(NP, VIOLATION, m, LATE): (0.3, 1)}
+        yield "zpgpd_gap_much_slower", {(ZP, GAP, m, "last of NPGPD-HF"): (ours / 2 - 0.75, -1)}
+        for sign in (1, -1):
+            yield "npgpd_gap_plateaus", {(NP, GAP, m, "third quarter"): (0.1 * sign, sign)}
+            yield "zpgpd_gap_steady_state", {(ZP, GAP, m, "third quarter"): (0.1 * sign, sign)}
+    for one, other in itertools.permutations(MANY, 2):
+        for name, window in (("similar_rate", "first half"), ("overlaps", "whole")):
+            pair = {(NP, VIOLATION, one, window): (0.05, 1)}
+            yield f"npgpd_violation_{name}", pair | {(NP, VIOLATION, other, window): (-0.05, -1)}
+    for sign, end in ((1, 0.12), (-1, -0.08)):
+        yield "npgpd_gap_64_256_identical", {(NP, GAP, 64, LATE): (end - 0.04, sign)}
+        yield "zpgpd_violation_64_256_close", {(ZP, VIOLATION, 64, "whole"): (0.1 * sign, sign)}
+        yield "zpgpd_violation_64_256_end", {(ZP, VIOLATION, 64, LATE): (0.1 * sign, sign)}
+    yield "npgpd_gap_most_gain_16_64", {(NP, GAP, 256, LATE): (0.18, 1)}
+    yield "npgpd_gap_most_gain_16_64", {(NP, GAP, 64, LATE): (0.07, 1)}
+    yield "zpgpd_gap_more_sensitive", {(ZP, GAP, 16, LATE): (-0.16, -1)}
+    yield "zpgpd_gap_more_sensitive", {(NP, GAP, 256, LATE): (-0.32, -1)}
+    yield "zpgpd_gap_improves_with_m", {(ZP, GAP, 64, LATE): (0.2, 1)}
+    yield "zpgpd_gap_improves_with_m", {(ZP, GAP, 64, LATE): (-0.05, -1)}
+    yield "zpgpd_gap_improves_with_m", {(ZP, GAP, 16, LATE): (-0.15, -1)}
+    yield "zpgpd_gap_16_markedly_worse", {(ZP, GAP, 64, LATE): (0.1, 1)}
+    yield "zpgpd_gap_16_markedly_worse", {(ZP, GAP, 256, LATE): (0.15, 1)}
 
 
-@pytest.mark.parametrize("name", [it.name for it in ABOUT_FIGURE])
-def test_statement_is_judged_by_what_is_true(name):
-    place, false, margin = CASES[name]
-    assert verdict_of(name, traces()) == "reproduced"
-    assert verdict_of(name, traces(place, false)) == "contradicted"
-    assert verdict_of(name, traces(place, margin, seeds=6, noise=0.02)) == "inconclusive"
+@pytest.mark.parametrize("statement", ABOUT_FIGURE, ids=lambda it: it.name)
+def test_a_statement_is_as_true_as_each_of_its_parts(statement):
+    decided = set()
+    for case in (it for name, it in on_margins() if name == statement.name):
+        for by, verdict in SIDES:
+            shifts = {place: shift + sign * by for place, (shift, sign) in case.items()}
+            row = judged(statement.name, Runs(traces(shifts), HEIGHTS))
+            assert row["verdict"] == verdict, shifts
+        decided.add(row["part"])  # which is false
+    yielded = statement.parts(Runs(traces(), HEIGHTS), statement.margin)
+    assert decided == {it.label for it in yielded if isinstance(it, Part)}
 
 
-def simulated(contrasts, above=-math.inf, below=math.inf, paired=False):
-    """Verdict of a statement whose contrasts have given samples."""
-
-    def parts(runs, margin):
-        for samples in contrasts:
-            keyed = {None if paired else key: values for key, values in enumerate(samples)}
-            yield Part("", Contrast(keyed), above, below)
-
-    statement = Statement("", "", "", "", "", None, (), parts)
-    return judge([statement], Runs(), 0.01).iloc[0]["verdict"]
-
-
-@pytest.mark.parametrize(
-    ("means", "above", "below", "wrong"),
-    [
-        ((0.1,), -0.1, 0.1, "reproduced"),  # on the margin, in either direction
-        ((0.1,), -0.1, 0.1, "contradicted"),
-        ((0.1, 0, 0), -0.1, 0.1, "reproduced"),  # a part of three is on the margin
-        ((0, 0, 0), 0, math.inf, "contradicted"),  # all of them are
-        ((0, 1, 1), 0, math.inf, "reproduced"),
-    ],
-)
-def test_errors_are_as_rare_as_the_level_says(means, above, below, wrong):
-    random, count = np.random.default_rng(0), 2000
-    found = 0
-    for _ in range(count):
-        # Differences of two samples with other numbers and variances.
-        contrasts = [(random.normal(it, 0.1, 20), random.normal(0, 0.05, 12)) for it in means]
-        found += simulated(contrasts, above, below) == wrong
-    assert found <= 0.01 * count + 4 * math.sqrt(0.01 * 0.99 * count)
+@pytest.mark.parametrize("statement", ABOUT_RATES, ids=lambda it: it.name)
+def test_a_rate_is_as_true_as_its_exponent(statement):
+    name, noise = statement.name, np.tile([-0.01, 0.01], 10)
+    metric = "violation" if "violation" in name else "lagrangian_gap"
+    end, sign = (-0.3, -1) if "slower" in name else ({NP: -0.4, ZP: -0.15}[statement.about], 1)
+    keys = [*itertools.product((NP, ZP), ("study", "theorem"), ("lagrangian_gap", "violation"))]
+    for by, verdict in SIDES:
+        slopes = dict.fromkeys(keys, noise - 0.3)  # of what is not asked about
+        slopes[statement.about, name.rpartition("_")[2], metric] = end + sign * by + noise
+        assert judged(name, Runs(slopes=slopes))["verdict"] == verdict
 
 
-def test_power_of_60_and_of_300_seeds():
-    """Half a margin from the end, with standard deviations of a tenth and two tenths."""
-    random, shown = np.random.default_rng(0), {}
-    for seeds in (60, 300):
-        drawn = random.normal([[0.05], [0]], [[0.2], [0.1]], (400, 2, seeds))
-        shown[seeds] = np.mean([simulated([tuple(it)], -0.1, 0.1) == "reproduced" for it in drawn])
-    assert 0.2 < shown[60] < 0.5
-    assert shown[300] > 0.9
+def test_verdicts_and_intervals_are_those_of_welchs_test():
+    """Few values with a large variance, and many with a small one; two parts with two ends each."""
+    random = np.random.default_rng(0)
+    few, many = random.normal(1.2, 0.5, 4), random.normal(0, 0.1, 40)
+    parts = 2 * [Part("", Contrast({0: few, 1: -many}), -0.2, 0.3)]
+    statement = replace(STATEMENTS["zpgpd_rate_gap_study"], parts=lambda *_: parts)
+    above = stats.ttest_ind(few + 0.2, many, equal_var=False, alternative="greater").pvalue
+    below = stats.ttest_ind(few - 0.3, many, equal_var=False, alternative="less").pvalue
+    both = {"reproduced": max(above, below), "contradicted": 4 * min(1 - above, 1 - below)}
+    row = judge([statement], Runs(), 0.01).iloc[0]
+    ends = stats.ttest_ind(few, many, equal_var=False).confidence_interval(0.98)
+    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))
+    for verdict, p in both.items():
+        assert row[f"p_{verdict}"] == pytest.approx(p)
+        without, shown = (judge([statement], Runs(), it * p).iloc[0] for it in (0.999, 1.001))
+        assert without["verdict"] != shown["verdict"] == verdict
 
 
-def test_runs_on_an_instance_belong_together():
-    shared = np.random.default_rng(0).normal(0, 1, 50)
-    samples = (0.2 + shared, -shared)  # the mean of their sum is 0.2, without any variance
-    assert simulated([samples], 0, math.inf) == "inconclusive"
-    for table, independent in ((traces().assign(instance=1), 1), (traces(), 2)):
-        runs = Runs(table, HEIGHTS)
-        assert len(runs.gap(ZP, 16, "whole") - runs.gap(NP, 16, "whole")) == independent
+def test_errors_are_rare_and_what_is_true_is_found():
+    """On the margin with 12 seeds, and half a margin inside with 60 and with 300."""
+    random, found = np.random.default_rng(0), {}
+    for mean, seeds in ((0.1, 12), (0.05, 60), (0.05, 300)):
+        rows = []
+        for drawn in random.normal([[mean], [0]], [[0.2], [0.1]], (1000, 2, seeds)):
+            parts = [Part("", Contrast(dict(enumerate(drawn))), -0.1, 0.1)]
+            statement = replace(STATEMENTS["zpgpd_rate_gap_study"], parts=lambda *_, it=parts: it)
+            rows.append(judge([statement], Runs(), 0.01))
+        found[seeds] = pd.concat(rows)["verdict"].value_counts(normalize=True)
+    wrong = found[12].drop("inconclusive")  # as rare as the level, by four standard errors
+    assert (wrong <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 1000)).all()
+    assert 0.2 < found[60]["reproduced"] < 0.5 < 0.9 < found[300]["reproduced"]
 
 
-def test_equal_runs_are_judged_without_an_error():
-    equal = np.full(5, 0.3)
-    assert simulated([(equal, -equal)], 0, math.inf) == "contradicted"  # zero is not above zero
-    assert simulated([(equal, -0.5 * equal)], 0, math.inf) == "reproduced"
-
-
-def test_heights_are_those_of_mean_curves_and_the_smaller_counts():
-    table = pd.DataFrame(
-        {
-            "algorithm": np.repeat([NP, ZP], 8),
-            "evaluators": np.tile(np.repeat([16, 64], 4), 2),
-            "seed": np.tile([0, 0, 1, 1], 4),
-            "iteration": np.tile([0, 1], 8),
-            GAP: [4, 0, 4, 2, 4, 5, 4, 3, 8, 0, 8, 2, 8, 8, 8, 8],
-            VIOLATION: np.zeros(16),
-        }
-    ).astype({GAP: float})
-    assert own_heights(table) == {NP: {GAP: 3, VIOLATION: 0}, ZP: {GAP: 7, VIOLATION: 0}}
-    runs = Runs(table)
-    assert runs.gap(ZP, 16, "start").estimate()[0] == pytest.approx(8 / 7)
-    assert runs.gap(ZP, 16, "start", beside=NP).estimate()[0] == pytest.approx(8 / 3)
-    rows = judge([*STATEMENTS.values()], runs, 0.01)
-    assert (rows["verdict"] == "not asked").all()  # no M = 256
-    assert rows["unit"].eq("own").all()
-    assert "M = 256" in rows.set_index("statement").loc["zpgpd_gap_steady_state", "why"]
-
-
-def test_a_safe_start_is_not_asked_about():
+def test_heights_are_those_of_mean_curves_and_what_is_missing_is_not_asked():
     table = traces()
-    table[VIOLATION] -= 1
-    assert verdict_of("npgpd_violation_similar_rate", table) == "not asked"
-    assert verdict_of("npgpd_feasible_for_every_m", table) == "reproduced"
+    for it, independent in ((table.assign(instance=1), 1), (table, 2)):  # an instance is one draw
+        runs = Runs(it, HEIGHTS)
+        assert len(runs.gap(ZP, 16, "whole") - runs.gap(NP, 16, "whole")) == independent
+    found = [own_heights(table)[name][metric] for name, metric in TRUE]
+    assert found == pytest.approx([0.98 * 2, 1.0 * 0.5, 0.85 * 4, 0.8 * 0.5])
+    rows = judge(ABOUT_FIGURE, Runs(table[table["evaluators"] < 256]), 0.01)
+    assert {*rows["verdict"]} == {"not asked"}
+    assert "M = 256" in rows["why"].iloc[0]
+    table[VIOLATION] -= 1  # the first policy is safe
+    runs = Runs(table, HEIGHTS)
+    assert judged("npgpd_violation_similar_rate", runs)["verdict"] == "not asked"
+    assert judged("npgpd_feasible_for_every_m", runs)["verdict"] == "reproduced"
 
 
 def test_slopes_are_those_of_means_with_their_errors():
-    random = np.random.default_rng(0)
-    T = np.repeat([100, 200, 400], 2000)
-    gap = T**-0.5 * random.gamma(4, 0.25, len(T))
-    table = pd.DataFrame({"T": T, "seed": np.tile(range(2000), 3), "mean_optimality_gap": gap})
-    table = table.assign(algorithm=NP, step_rule="study", mean_constraint_violation=-1.0)
-    slopes = slopes_by_seed(table, 0.0)
-    groups = [gap[T == it] for it in (100, 200, 400)]
-    slope, low, high = loglog_slope([100, 200, 400], groups)
-    contrast = Runs(slopes=slopes).slope(NP, "study", "lagrangian_gap")
-    value, error, _ = contrast.estimate()
-    assert value == pytest.approx(slope, abs=1e-9)
-    assert 2 * 1.96 * error == pytest.approx(high - low, rel=0.1)
-    rows = judge([*STATEMENTS.values()], Runs(slopes=slopes), 0.01).set_index("statement")
-    assert rows.loc["npgpd_rate_gap_study", "verdict"] == "reproduced"
-    assert "not positive" in rows.loc["npgpd_rate_violation_study", "why"]
-    assert rows.loc["zpgpd_slower_rate_study", "verdict"] == "not asked"
-
-
-@pytest.mark.parametrize(
-    ("name", "margin", "told"),
-    [
-        ("npgpd_gap", None, "STATEMENT: one of npgpd_gap_falls_fast, "),
-        ("npgpd_gap_plateaus", -0.1, "MARGIN: a number of at least 0 expected, got -0.1"),
-        ("npgpd_gap_plateaus", math.nan, "MARGIN: a number of at least 0"),
-        ("npgpd_gap_most_gain_16_64", 0.1, "MARGIN: a STATEMENT that has a margin expected"),
-        (None, 0.1, "MARGIN: a STATEMENT that has a margin expected"),
-    ],
-)
-def test_what_cannot_be_judged_is_refused_in_one_line(name, margin, told):
-    with pytest.raises(ValueError, match=told) as error:
-        chosen(name, margin)
-    assert "\n" not in str(error.value)
-
-
-def test_a_margin_of_ones_own_moves_the_interval():
-    runs = Runs(traces((NP, GAP, 16), (0.2, 0.05, -0.2)), HEIGHTS)
-    row = judge(chosen("npgpd_gap_plateaus", 0.3), runs, 0.01).iloc[0]
-    assert (row["verdict"], row["above"], row["below"]) == ("reproduced", -0.3, 0.3)
+    """Averages fall as 1/sqrt(T): the Lagrangian gap, and violations, half below zero."""
+    random, lengths = np.random.default_rng(0), np.array([100, 200, 400])
+    T = np.repeat(lengths, 2000)
+    falling = T**-0.5 * random.gamma(4, 0.25, len(T))
+    excess = np.where(random.random(len(T)) < 0.5, 2 * falling, -1.0)
+    table = pd.DataFrame({"T": T, "seed": np.tile(range(2000), 3), "algorithm": NP})
+    table = table.assign(step_rule="study", mean_constraint_violation=excess)
+    slopes = slopes_by_seed(table.assign(mean_optimality_gap=falling - 3 * excess), 3)
+    for metric, values in (("lagrangian_gap", falling), ("violation", excess.clip(min=0))):
+        slope, low, high = loglog_slope(lengths, [values[T == it] for it in lengths])
+        value, error, _ = Runs(slopes=slopes).slope(NP, "study", metric).estimate()
+        assert value == pytest.approx(slope, abs=1e-9)
+        assert 2 * 1.96 * error == pytest.approx(high - low, rel=0.1)
+    runs = Runs(slopes=slopes_by_seed(table.assign(mean_optimality_gap=-1), 0))
+    assert "not positive" in judged("npgpd_rate_gap_study", runs)["why"]
+    assert judged("zpgpd_slower_rate_study", runs)["verdict"] == "not asked"
 
 
 def test_declaration_is_complete():
     controls = {it for statement in ABOUT_FIGURE for it in statement.fails_on}
     assert controls == DECLARED["controls"].keys()
+    assert [it.margin for it in chosen("npgpd_gap_plateaus", 0.3)] == [0.3]
     assert all(statement.fails_on and statement.refuted_by for statement in ABOUT_FIGURE)
-    assert len(ABOUT_FIGURE) == 14
-    for panels in DECLARED["heights"].values():
-        assert [*panels] == [NP, ZP]
-        assert all([*it] == [GAP, VIOLATION] and min(it.values()) > 0 for it in panels.values())
 
 
-def script(name, *arguments):
-    """Run a script of the study, as the workflow does."""
-    command = [sys.executable, "-sP", FOLDER / name, *arguments]
-    environment = os.environ | {"PYTHONPATH": str(FOLDER.parent)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.fixture
+def script(monkeypatch):
+    """Function that runs a script of the study, with arguments as in its workflow."""
+
+    def run_script(name, **given):
+        words = [name]
+        for key, it in given.items():
+            told = it if isinstance(it, list) else [json.dumps(it) if isinstance(it, dict) else it]
+            words += [f"--{key}", *map(str, told)]
+        monkeypatch.setattr(sys, "argv", words)
+        runpy.run_path(str(FOLDER / name))
+
+    return run_script
 
 
-def test_wrong_data_fail_the_statements_that_have_to(tmp_path):
-    def write(name, table):
-        for algorithm, part in table.groupby("algorithm"):
-            path = tmp_path / "runs" / name / algorithm / "seeds0000-0019.csv"
-            path.parent.mkdir(parents=True)
-            part.to_csv(path, index=False)
-
+def test_wrong_data_and_readings_are_judged_as_declared(tmp_path, script):
     right = traces()
     start = right.groupby(["algorithm", "seed"])[[GAP, VIOLATION]].transform("first")
     flat, of_256 = right.assign(**start), right["evaluators"] == 256
-    write("default", right)
-    write("no-primal-step", flat)
-    write("votes-flipped", right.assign(**{GAP: 2 - right[GAP]}))
     exact = right.groupby(["algorithm", "iteration"])[[GAP, VIOLATION]].transform("mean")
-    write("exact-gradients", right.assign(**exact))  # the same for all M and seeds
-    write("multiplier-frozen", right.assign(**{VIOLATION: 1 - right[VIOLATION]}))
-    write("random-256", pd.concat([right[~of_256], flat[of_256]]))
+    tables = {
+        "default": right,
+        "no-primal-step": flat,
+        "votes-flipped": right.assign(**{GAP: 2 * start[GAP] - right[GAP]}),
+        "exact-gradients": right.assign(**exact),  # the same for all M and seeds
+        "multiplier-frozen": right.assign(**{VIOLATION: 1 - right[VIOLATION]}),
+        "random-256": pd.concat([right[~of_256], flat[of_256]]),
+    }
+    for name, table in tables.items():
+        path = tmp_path / name / "both/seeds0000-0009.csv"
+        path.parent.mkdir(parents=True)
+        means = {f"mean_{it}": 0.5 * table[it] for it in (GAP, VIOLATION)}
+        table.assign(**means).to_csv(path, index=False)
+    readings = ["default", "running-average", "positive-violation", "unconstrained-optimum"]
     setting = {key: DECLARED[key] for key in ("level", "controls")}
-    setting |= {"heights": {"default": HEIGHTS}, "names": [*DECLARED["controls"]]}
-    write_json({"multiplier": 0.3}, tmp_path / "optimum.json")
-    files = [*tmp_path.glob("runs/*/*/*.csv")]
-    result = script(
-        "judge.py",
-        *("--setting", json.dumps(setting), "--optimum", tmp_path / "optimum.json"),
-        *("--runs", *files, "--table", tmp_path / "controls.csv"),
-    )
-    assert result.returncode == 0, result.stderr
-    table = read_table(tmp_path / "controls.csv")
-    assert len(table) == 14 * len(DECLARED["controls"])
-    assert set(table[table["has_to_fail"]]["verdict"]) == {"contradicted"}
-    assert set(table[~table["has_to_fail"]]["verdict"]) > {"reproduced"}
+    setting |= {"heights": {"default": HEIGHTS}, "names": [*DECLARED["controls"], *readings]}
+    optimum, path = tmp_path / "optimum.json", tmp_path / "verdicts.csv"
+    write_json({"reward_value": 0.5, "unconstrained": {"reward_value": 1.3}}, optimum)
+    files = [*tmp_path.glob("*/*/*.csv")]
+    script("judge.py", setting=setting, optimum=optimum, runs=files, table=path)
+    table = read_table(path)
+    assert [*table["data"].value_counts()] == [14] * len(setting["names"])
+    controls = table[~table["data"].isin(readings)].groupby("has_to_fail")["verdict"].unique()
+    assert set(controls[True]) == {"contradicted"}
+    assert set(controls[False]) > {"reproduced"}
+    table = table.set_index(["statement", "data"])
+    feasible = table.loc["npgpd_feasible_for_every_m"].loc[readings]
+    sensitive = table.loc["zpgpd_gap_more_sensitive"].loc[["votes-flipped", *readings]]
+    assert [*feasible["estimate"]] == pytest.approx([-0.2, -0.1, 0, -0.2])
+    assert [*sensitive["estimate"]] == pytest.approx([-0.68, 0.32, 0.16, 0.32, 0.32])
+    assert [*sensitive["ratio_npgpd_hf"]] == pytest.approx([10, 10, 10, 10, 0.6 / 0.42])
 
 
-EXPERIMENT = {
-    "purpose": "typical",
-    "horizon": 4,
-    "link": "logistic",
-    "evaluators": [16, 256],
-    "environment": {"states": 4, "actions": 2, "discount": 0.5, "threshold": 0.55, "instance": 3},
-    "algorithms": {NP: {"iterations": 6, "primal_step": 0.1, "dual_step": 0.1}},
-}
+SMALL = {"iterations": 6, "horizon": 4, "primal_step": 0.1, "dual_step": 0.1}
 
 
-def runs_of(tmp_path, variant, first, last):
-    path = tmp_path / f"seeds{first:04d}-{last:04d}.csv"
-    given = {"--experiment": json.dumps(EXPERIMENT), "--variant": json.dumps(variant)}
-    given |= {"--algorithm": NP, "--table": path}
-    words = itertools.chain(*given.items(), ("--block", str(first), str(last)))
-    result = script("runs.py", *words)
-    assert result.returncode == 0, result.stderr
-    return read_traces([path])
+@pytest.fixture
+def runs_of(tmp_path, script):
+    """Function from a variant to its runs of NPGPD-HF."""
+
+    def run_variant(variant, first, last, options=SMALL):
+        experiment, path = EXPERIMENT | {"algorithms": {NP: options}}, tmp_path / "runs.csv"
+        given = {"experiment": experiment, "variant": variant, "block": [first, last]}
+        script("runs.py", **given, algorithm=NP, table=path)
+        return read_table(path)
+
+    return run_variant
 
 
-def test_runs_differ_in_what_a_variant_says(tmp_path):
-    usual = runs_of(tmp_path, {}, 0, 1)
-    changed = runs_of(tmp_path, {"only": 256, "all": {"random_answers": 1}}, 0, 1)
-    same = (usual[GAP] == changed[GAP]).groupby(usual["evaluators"]).all()
-    assert same.to_dict() == {16: True, 256: False}
-    exact = runs_of(tmp_path, {"exact": True}, 0, 1)
-    keys = ["algorithm", "evaluators", "seed", "iteration"]
-    assert exact[keys].equals(usual[keys])
-    assert (exact.groupby("iteration")[GAP].nunique() == 1).all()
+def gaps_of(purpose, evaluators, seeds=(0, 1), environment=None, **options):
+    """Gaps of runs that the library makes."""
+    cmdp = random_cmdp(**EXPERIMENT["environment"] | (environment or {}))
+    given = SMALL | {"evaluators": evaluators, "purpose": purpose, "seeds": seeds} | options
+    return [*run(cmdp, NP, **given)["optimality_gap"]]
 
 
-def test_fresh_instances_are_the_first_that_bind(tmp_path):
-    variant = {"purpose": "unseen", "seeds": 2, "first": 10, "instances": 4}
-    table = runs_of(tmp_path, variant, 2, 3)
-    found = table.groupby("seed")["instance"].unique().explode().to_dict()
-    whole = runs_of(tmp_path, variant, 0, 3)
-    assert whole[whole["seed"] >= 2].reset_index(drop=True).equals(table)
-    numbers = whole["instance"].unique()
-    assert [*numbers] == sorted(numbers)
-    assert found == {2: numbers[2], 3: numbers[3]}
+def test_runs_differ_in_what_a_variant_says(runs_of):
+    def gaps(**variant):
+        return [[*it] for _, it in runs_of(variant, 0, 1).groupby("evaluators")[GAP]]
+
+    assert gaps() == [gaps_of("typical", m) for m in MANY]
+    cmdp = {"threshold": 0.6}
+    variant = {"purpose": "unseen", "environment": cmdp, "only": 256, ZP: {"rounds": 3}}
+    changed = gaps(**variant, all={"rounds": 2, "dual_step": 1}, **{NP: {"dual_step": "theorem"}})
+    assert changed[:2] == [gaps_of("unseen", m, environment=cmdp) for m in (16, 64)]
+    assert changed[2] == gaps_of("unseen", 256, environment=cmdp, rounds=2, dual_step=None)
+    exact = gaps(exact=True)
+    assert exact == [exact[0][:7] * 2] * 3  # the same for all M and seeds
+
+
+def test_fresh_instances_are_the_first_that_bind_with_random_numbers_of_their_own(runs_of):
+    table = runs_of({"purpose": "unseen", "seeds": 2, "first": 10, "instances": 4}, 2, 3)
+    environments = [EXPERIMENT["environment"] | {"instance": it} for it in range(10, 30)]
+    ranges = [utility_range(random_cmdp(**it)) for it in environments]
+    binding = [it for it, (unsafe, safest) in enumerate(ranges, 10) if unsafe < 0.55 < safest]
+    for place in (2, 3):
+        found = table[(table["seed"] == place) & (table["evaluators"] == 16)]
+        assert [*found["instance"].unique()] == binding[place : place + 1]
+        environment = {"instance": binding[place]}
+        gaps = gaps_of(f"unseen, instance {binding[place]}", 16, environment=environment)
+        assert [*found[GAP]] == pytest.approx(np.reshape(gaps, (2, 7)).mean(0), rel=1e-12)
+
+
+def test_verdicts_in_a_committed_table_come_out_again(runs_of):
+    table = runs_of({}, 0, 19, EXPERIMENT["algorithms"][NP])
+    about = [it for it in ABOUT_FIGURE if it.about == NP]
+    found = judge(about, Runs(table, DECLARED["heights"]["default"]), DECLARED["level"])
+    readings = read_table(FOLDER / "tables/readings.csv")
+    committed = readings[readings["data"] == "figure"].iloc[: len(about)]
+    names, numbers = ["statement", "verdict", "part"], ["estimate", "low", "high"]
+    assert (found[names].to_numpy() == committed[names].to_numpy()).all()
+    np.testing.assert_allclose(found[numbers], committed[numbers], rtol=1e-6)
