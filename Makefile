@@ -27,6 +27,9 @@ CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) |
 SNAKEMAKE := $(CHECK) \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
     $(RUN) snakemake $(OWN:%=--configfile %) --cores $(CORES)
+# What made jobs fail, once more at the end.
+CAUSES = { sed -n 's/^ *error: /error: /p' "$$(ls -t .snakemake/log/*.log | head -n 1)" | \
+    sort -u >&2; exit 1; }
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
 # A misspelt setting would be ignored.
@@ -55,7 +58,7 @@ help:  ## 0 | this list
 	echo '  PYTHON  interpreter that makes .venv; python3 by default'
 
 figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
-	$(SNAKEMAKE) --no-hooks && cat "results/$$NAME/summary.txt"
+	{ $(SNAKEMAKE) --no-hooks && cat "results/$$NAME/summary.txt"; } || $(CAUSES)
 
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(SNAKEMAKE) figure
@@ -78,7 +81,8 @@ ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS
 study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
 	test -f "studies/$$STUDY/Snakefile" || \
 	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
-	$(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts)
+	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
+	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
 
 overlay: .venv/installed  ## 0 | two that have run in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)

@@ -65,7 +65,7 @@ def test_answers_for_a_certificate_have_the_power_asked_for(slack):
 def test_what_is_certain_or_impossible():
     """Also where returns lie so far below the threshold that the link is zero."""
     assert answers_for(coin(0.5, 0.5, 0.0), 0.5) == 1
-    with pytest.raises(ValueError, match="^slack: a number <= 0.4"):
+    with pytest.raises(ValueError, match="^slack, by which V_g exceeds b: a number <= 0.4"):
         answers_for(random_cmdp(), 5)
     assert certificate(coin(0.5, 0.5, -0.1), 0, 1).safe
     assert answers_for(random_cmdp(), 0.001) == answers_for(coin(0.6, 0.6), 0.1, level=1) == np.inf

@@ -115,8 +115,10 @@ def main():
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
     keys = (first | second).keys() - {"name"}
     differing = sorted(key for key in keys if first.get(key) != second.get(key))
-    print(f"\nEnds of runs; differences are {names[1]} minus {names[0]}, with 95 % intervals.")
-    print(f"Keys that differ: {', '.join(differing) or 'none'}.")
+    told = [f"{key} ({first.get(key)}, {second.get(key)})" for key in differing]
+    seeds = f"; of the {table['first_seeds'].min()} seeds of both" if table["paired"].all() else ""
+    print(f"\nEnds of runs{seeds}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
+    print(f"Keys that differ: {', '.join(told) or 'none'}.")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

@@ -29,7 +29,8 @@ def row(name, jobs):
 
 
 if not requests:
-    sys.exit("Nothing to do.")
+    print("Nothing to do.")
+    sys.exit()
 rows = [row(rule, jobs) for rule, jobs in requests.items()]
 rows.append(row("total", [job for jobs in requests.values() for job in jobs]))
 print("What a cluster is told: limits, much above what jobs need.")

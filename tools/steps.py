@@ -28,7 +28,7 @@ def suggest(cmdp, config, name, threads):
     yield f"  {name}:  # for all M; of {len(scores)} pairs {len(tied)} others may be as good"
     for key, value in chosen.items():
         at_end = {scores[key].min(), scores[key].max()} & {value, *tied[key]}
-        told = "  # the end of the grid is as good; values beyond may be better" if at_end else ""
+        told = "  # values beyond the grid may be as good (choose_steps)" if at_end else ""
         yield f"    {key}: {value:.12g}{told}"
 
 
@@ -45,7 +45,7 @@ def main():
         if name in CANDIDATES:
             print(*suggest(cmdp, config, name, threads), sep="\n", flush=True)
         else:
-            print(f"  # {name}: not searched; pgpd_hf.choose_steps takes candidates")
+            print(f"  # {name}: no candidates are known; in Python, choose_steps takes them")
 
 
 if __name__ == "__main__":

@@ -59,5 +59,5 @@ def optional(require, name, value, *bounds, **named):
 
 def shown(value):
     """Format a value for a message: its repr, shortened to one line."""
-    text = " ".join(repr(value).split())
+    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
     return text if len(text) <= 80 else f"{text[:60]} ... ({len(text)} characters)"

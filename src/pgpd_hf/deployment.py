@@ -11,6 +11,8 @@ link :math:`\sigma` a vote is in favour with probability :math:`p = E[\sigma(X)]
 * Truncation: g is not negative, so :math:`V_g \ge E[R_g^H]`.
 """
 
+from __future__ import annotations  # help() shows names of types
+
 import math
 from dataclasses import dataclass
 

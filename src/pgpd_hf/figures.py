@@ -84,7 +84,7 @@ def figure1(aggregate, possible, labels=METRICS):
             place = {"xycoords": "axes fraction", "textcoords": "offset points"}
             head = f"{metric.replace('_', ' ')}  {labels[metric]}"
             column[0].annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
-            _finish(column, metric)
+            _finish(column, metric, aggregate)
     return figure
 
 
@@ -104,7 +104,7 @@ def panel(aggregate, algorithm, metric, possible):
         figure = Picture(figsize=(3.35, 2.6))
         axes = figure.subplots()
         _draw(axes, aggregate, algorithm, metric, possible)
-        _finish([axes], metric)
+        _finish([axes], metric, aggregate[aggregate["algorithm"] == algorithm])
         label = algorithm_labels(aggregate)[algorithm]
         name = f"{metric.replace('_', ' ').capitalize()} of {label}"
         axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
@@ -137,7 +137,7 @@ def finding(aggregate, algorithm, metric):
     end = low if low == high else f"{low} to {high}"
     told = "at the end"
     if metric == "constraint_violation" and ends.max() <= 0:
-        told = f"{'on average safe' if highs.max() <= 0 else 'near or below zero'} {told}"
+        told = f"{'on average safe' if highs.max() <= 0 else 'means at or below zero'} {told}"
     return f"{told}: {end}"
 
 
@@ -157,14 +157,9 @@ def save(figure, folder, name):
 def _draw(axes, aggregate, algorithm, metric, possible):
     """Draw a curve for each M with its interval over seeds, and its name where it ends."""
     table = aggregate[aggregate["algorithm"] == algorithm]
-    # A band never flattens the curves: beyond half of their range it is cut off.
-    lowest, highest = table[metric].min(), table[metric].max()
-    margin = (highest - lowest) / 2 or 1e-3
-    lowest = max(lowest - margin, possible[metric][0])
-    highest = min(highest + margin, possible[metric][1])
     for number, curve in table.groupby("evaluators", dropna=False):
         color, x = evaluators_color(number), curve["iteration"]
-        band = (curve[f"{metric}_{end}"].clip(lowest, highest) for end in ("low", "high"))
+        band = (curve[f"{metric}_{end}"].clip(*possible[metric]) for end in ("low", "high"))
         axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
         axes.plot(x, curve[metric], color=color, label=evaluators_label(number))
     axes.axhline(0, color="0.3", linewidth=0.8)
@@ -184,9 +179,21 @@ def _iteration_label(aggregate, algorithm):
     return rf"iteration ({each}, ${total} \times M$ in all)"
 
 
-def _finish(panels, metric):
+def _limits(aggregate, metric):
+    """Ends of an axis with curves and bands; a wide band leaves it, and does not flatten curves."""
+    ends = [(0.0, 0.0)]
+    for _, table in aggregate.groupby("algorithm"):
+        least, most = table[metric].min(), table[metric].max()
+        margin = (most - least) / 2 or 1e-3
+        low, high = table[[metric, f"{metric}_low"]].min(), table[[metric, f"{metric}_high"]].max()
+        ends.append((max(low.min(), least - margin), min(high.max(), most + margin)))
+    bottom, top = min(low for low, _ in ends), max(high for _, high in ends)
+    return bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom)
+
+
+def _finish(panels, metric, aggregate):
     """Write the name of each curve where it ends, in panels that share their vertical axis."""
-    bottom, top = panels[0].get_ylim()
+    bottom, top = _limits(aggregate, metric)
     if metric == "constraint_violation":
         bottom -= 0.06 * (top - bottom)
     bottom = min(bottom, -0.13 * top)

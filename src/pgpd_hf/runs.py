@@ -4,6 +4,9 @@ Values are exact: the policy of every iterate is evaluated by a linear solve, so
 averages, which the theorems bound, are over all iterates.
 """
 
+from __future__ import annotations  # help() shows names of types
+
+import difflib
 import importlib.util
 import itertools
 from collections.abc import Iterable
@@ -190,8 +193,10 @@ def with_options(kind, options):
     known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
             listed = ", ".join(known)
-            raise ValueError(f"{name}: no option of {kind.name}; its options are {listed}")
+            raise ValueError(f"{name}: no option of {kind.name}{hint}; its options are {listed}")
     if "evaluators" in known and "evaluators" not in options:
         raise ValueError(f"evaluators: a number (None: infinitely many) expected by {kind.name}")
     return kind(**options)

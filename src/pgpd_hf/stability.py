@@ -30,6 +30,8 @@ wrong only for :math:`\bar V_g - b` within .02 of zero (.05 if the multiplier is
 the break is not predicted.
 """
 
+from __future__ import annotations  # help() shows names of types
+
 import math
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -61,14 +63,20 @@ _SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """What is predicted of a setting of ZPGPD-HF."""
+    """What is predicted of a setting of ZPGPD-HF.
 
-    breaks: bool  # whether the multiplier runs away
-    peak: float  # the largest mean V_g less b
-    stable: float | None  # smallest multiplier with mean V_g = b; it returns there
-    unstable: float | None  # largest multiplier with mean V_g = b; it runs away beyond
-    multipliers: Array = field(repr=False)  # (n,): from 0 to the bound
-    rewards: Array = field(repr=False)  # (n,): mean values there
+    `breaks`: whether the multiplier runs away. `peak`: the largest mean V_g, minus b. `stable`: the
+    smallest multiplier whose mean V_g is b, to which it returns. `unstable`: the largest, beyond
+    which it runs away; both may be None. `multipliers` (n,) reach from 0 to their bound; `rewards`
+    and `utilities` (n,) are mean values there.
+    """
+
+    breaks: bool
+    peak: float
+    stable: float | None
+    unstable: float | None
+    multipliers: Array = field(repr=False)
+    rewards: Array = field(repr=False)
     utilities: Array = field(repr=False)
 
 
@@ -122,7 +130,8 @@ def predict_stability(
 def _prepared(cmdp, algorithm):
     """The algorithm, ready to iterate, if there is a prediction for it."""
     if algorithm.name != "zpgpd_hf" or algorithm.parameterization != "direct":
-        raise ValueError(f"algorithm: zpgpd_hf, direct parameterization, expected, got {algorithm}")
+        told = "zpgpd_hf, direct parameterization, expected, since others add up their noise"
+        raise ValueError(f"algorithm: {told}, got {algorithm}")
     if not 2 <= cmdp.actions <= _MOST_ACTIONS or cmdp.states > _MOST_STATES:
         sizes = f"2 to {_MOST_ACTIONS} actions and at most {_MOST_STATES} states"
         raise ValueError(f"cmdp: {sizes} expected for a prediction, got {cmdp}")

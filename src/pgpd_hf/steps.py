@@ -8,6 +8,8 @@ its end. Of the pairs that are left, those within one percent of the best score 
 smallest steps among them are chosen, so that noise does not choose.
 """
 
+from __future__ import annotations  # help() shows names of types
+
 import itertools
 import math
 import warnings

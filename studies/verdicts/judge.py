@@ -74,7 +74,9 @@ with one_line():
         table = pd.concat([judged(name).assign(data=name) for name in setting["names"]])
         write_table(table, options.table)
         if setting.get("statement"):
-            print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}")
+            margin = setting.get("margin")
+            other = "" if margin is None else f" Here the margin is {margin:g}."
+            print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}{other}")
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):
             for row in table[table["verdict"] == verdict].itertuples():
                 told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "

@@ -212,7 +212,7 @@ def test_file_with_the_default_s_name_would_replace_its_figures(tmp_path):
 def test_name_of_another_file_would_replace_its_results(tmp_path):
     for name in ("mine.yaml", "other.yaml"):
         (tmp_path / name).write_text("seeds: 3\nname: mine # of two files\n")
-    with pytest.raises(ValueError, match="^name: another than in .*mine.yaml expected"):
+    with pytest.raises(ValueError, match="^name: another than 'mine' expected, since .*mine.yaml"):
         CHECKS["check_files"]([tmp_path / "other.yaml"])
     assert CHECKS["check_files"]([tmp_path / "mine.yaml", tmp_path / "other.yaml"])
 

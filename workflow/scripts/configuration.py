@@ -117,7 +117,7 @@ def require_own(name, folder, files):
     for path in sorted(folder.glob("*.yaml")):
         other = path.is_file() and not any(map(path.samefile, files))
         if other and line.search(path.read_text(encoding="utf-8-sig", errors="ignore")):
-            raise ValueError(f"name: another than in {path} expected, got {name!r}")
+            raise ValueError(f"name: another than {name!r} expected, since {path} has it, too")
 
 
 def hint(name, allowed):
