@@ -5,10 +5,10 @@ set -eu
 run=".venv/bin/python -P -m"
 python=${PYTHON:-python3}
 
-# uv, with the package index that pip is set to.
+# uv, with the package index that pip is set to, and the certificates of the system.
 uv() {
     index=${PIP_INDEX_URL:-$($run pip config get global.index-url 2>/dev/null || true)}
-    $run uv --no-config "$@" ${index:+--default-index "$index"}
+    $run uv --no-config --system-certs "$@" ${index:+--default-index "$index"}
 }
 
 # Where uv fails, pip installs, and takes longer.
