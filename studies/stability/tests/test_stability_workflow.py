@@ -51,7 +51,7 @@ def test_the_study_plans_each_setting_once_and_nothing_of_the_figure(tmp_path):
     lines = output.partition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
     planned = {rule: int(number) for rule, number in map(str.split, lines)}
     others = dict.fromkeys(("stability", "stability_page", "stability_tables"), 1)
-    assert planned == others | {"stability_runs": 46, "total": 49}
+    assert planned == others | {"stability_runs": 66, "total": 69}
 
 
 def test_a_small_study_has_its_tables_its_page_and_its_picture(tmp_path):
