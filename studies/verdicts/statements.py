@@ -173,12 +173,7 @@ def npgpd_feasible_for_every_m(runs, margin):
         yield Part(f"({m})", runs.violation(NP, m, LATE), below=margin)
 
 
-@statement(
-    ZP,
-    "For some M its gap at the end of NPGPD-HF's iterations exceeds NPGPD-HF's by half or less.",
-    0.5,
-    REVERSED,
-)
+@statement(ZP, "For some M its gap when NPGPD-HF ends exceeds that by half or less.", 0.5, REVERSED)
 def zpgpd_gap_much_slower(runs, margin):
     """In contrast, ZPGPD-HF's optimality gap converges much more slowly"""
     for m in MANY:
@@ -214,12 +209,7 @@ def zpgpd_gap_improves_with_m(runs, margin):
     yield Part("(16) - (256)", few - many, above=margin)
 
 
-@statement(
-    ZP,
-    "The final gap with 16 exceeds that with 64, or with 256, by a tenth or less.",
-    0.1,
-    NO_EFFECT,
-)
+@statement(ZP, "With 16 the final gap exceeds 64's, or 256's, by a tenth or less.", 0.1, NO_EFFECT)
 def zpgpd_gap_16_markedly_worse(runs, margin):
     """with M = 16 leading to markedly worse"""
     few, some, many = (runs.gap(ZP, m, LATE) for m in MANY)
