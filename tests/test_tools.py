@@ -62,10 +62,10 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert means == pytest.approx([first.mean(), second.mean(), *interval], rel=1e-12, abs=1e-15)
     assert table.shape == (2, 11)
     assert said.split()[:8] == "algorithm M metric mine yours difference low high".split()
-    differing = "algorithms.npgpd_hf.rounds (3, 5)"
-    differing += "" if paired else f", purpose (typical, {purpose})"
-    assert f"\nKeys that differ: {differing}.\n" in said
-    assert ("of the 3 seeds of both" in said) == paired
+    differing = "  algorithms.npgpd_hf.rounds: 3, 5\n"
+    differing += "" if paired else f"  purpose: typical, {purpose}\n"
+    assert f"\nKeys that differ:\n{differing}results/" in said
+    assert ("over the 3 seeds that both have" in said) == paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
     with pytest.raises(SystemExit, match="^error: results/none: no finished experiment"):

@@ -115,10 +115,11 @@ def main():
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
     keys = (first | second).keys() - {"name"}
     differing = sorted(key for key in keys if first.get(key) != second.get(key))
-    told = [f"{key} ({first.get(key)}, {second.get(key)})" for key in differing]
-    seeds = f"; of the {table['first_seeds'].min()} seeds of both" if table["paired"].all() else ""
+    told = [f"  {key}: {first.get(key)}, {second.get(key)}" for key in differing]
+    count = table["first_seeds"].min()
+    seeds = f", over the {count} seeds that both have" if table["paired"].all() else ""
     print(f"\nEnds of runs{seeds}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
-    print(f"Keys that differ: {', '.join(told) or 'none'}.")
+    print("Keys that differ:", *(told or ["  none"]), sep="\n")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 
