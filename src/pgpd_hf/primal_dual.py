@@ -217,8 +217,8 @@ class HumanFeedback(PrimalDual):
             raise ValueError("random_answers: 0 expected with infinitely many evaluators")
 
     def effort(self, cmdp: CMDP) -> tuple[int, int]:
-        """Numbers of trajectories and of questions in an iteration."""
-        raise NotImplementedError
+        """Numbers of trajectories and of questions in an iteration, here as in Algorithm 2."""
+        return 2 * self.rounds, 3 * self.rounds
 
     def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:  # noqa: D102
         setting = super().prepare(cmdp, optimum, iterations)

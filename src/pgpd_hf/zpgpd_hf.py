@@ -98,10 +98,6 @@ class ZPGPDHF(HumanFeedback):
             raise ValueError(f"perturbation: a number expected, since Theorem 2's is {radius} here")
         return radius
 
-    def effort(self, cmdp):
-        """Two trajectories and three questions in a round."""
-        return 2 * self.rounds, 3 * self.rounds
-
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         setting = super().prepare(cmdp, optimum, iterations)
         tangent = self.directions == "tangent"

@@ -102,7 +102,7 @@ with one_line():
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'").copy()
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
-        slopes["steps"] = slopes["step_rule"].replace({"study": "ours", "theorem": "theorem's"})
+        slopes["steps"] = slopes["step_rule"].replace({"study": "own", "theorem": "theorem's"})
         columns = ["algorithm", "M", "steps", "slope of the gap in T", "promised"]
         text += ["\nRates in T, from runs of their own (key rates; null leaves them out):"]
         text.append(show(slopes, columns))
