@@ -62,6 +62,17 @@ def test_title_of_a_panel_says_what_its_intervals_show(metric, values, half, tit
     assert found.replace("\N{MINUS SIGN}", "-") == title
 
 
+def test_a_wide_band_leaves_the_axes_and_does_not_flatten_curves():
+    table = pd.DataFrame({"algorithm": "npgpd_hf", "evaluators": 16, "iteration": [0, 9]})
+    metric, ends = "optimality_gap", {"optimality_gap_low": [-5, 0], "optimality_gap_high": 0.5}
+    table = table.assign(**{metric: [0.4, 0.2]}, **ends, answers=1)
+    axes = figures.panel(table, "npgpd_hf", metric, {metric: (-3, 9)}).axes[0]
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (-3, 0.5)  # of what a policy can have
+    # The band, but from zero, which every panel has, and at most half of the range beyond a curve.
+    assert axes.get_ylim()[1] == pytest.approx(0.5 + 0.05 * 0.5)
+
+
 def test_policy_is_drawn_as_a_table():
     axes = pgpd_hf.plot_policy(PROCESS, POLICY, actions=["wait", "$"]).axes[0]
     assert (axes.images[0].get_array() == POLICY).all()
