@@ -135,10 +135,10 @@ def finding(aggregate, algorithm, metric):
     if metric == "optimality_gap" and falls:
         return f"smaller with more evaluators: {first} to {last}"
     end = low if low == high else f"{low} to {high}"
-    told = "at the end"
-    if metric == "constraint_violation" and ends.max() <= 0:
-        told = f"{'on average safe' if highs.max() <= 0 else 'means at or below zero'} {told}"
-    return f"{told}: {end}"
+    if metric == "constraint_violation" and highs.max() <= 0:
+        return f"on average safe at the end: {end}"
+    below = metric == "constraint_violation" and ends.max() <= 0
+    return f"{'ends at or below zero' if below else 'at the end'}: {end}"
 
 
 def algorithm_labels(table):
