@@ -29,6 +29,7 @@ def number(folder, words, table, rows=None, take="count", of="max", times=1, for
     """Text of a number: how many `rows` a query finds, or a column of them combined by `of`."""
     found = pd.read_csv(folder / f"{table}.csv")
     rows, take = rows and rows.format(*words), take.format(*words)
+    form = form.format(*words)
     found = found.query(rows) if rows else found
     if take == "count":
         return f"{len(found):{form}}"
