@@ -31,7 +31,8 @@ def learns(axes, curves, runs):
         look = {"color": COLORS[algorithm], "alpha": EVALUATORS[number]}
         axes.plot(answers, gap, label=f"{LABELS[algorithm]}, M = {number}", **look)
     last = shown.groupby(["algorithm", "evaluators"])["optimality_gap"].last()
-    axes.set_title(f"With answers alone, gaps fall\nto between {last.min():.2f} and {last.max():.2f}")
+    told = f"{last.min():.2f} and {last.max():.2f}"
+    axes.set_title(f"With answers alone, gaps fall\nto between {told}")
     axes.set(xscale="log", xlim=(3e4, None), ylabel="gap  $V_r^\\star - V_r$")
     axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
 
@@ -68,8 +69,8 @@ def costs(axes, comparison):
     inferred = [tables[name] for name in INFERRED]
     as_close = [it[it["lagrangian_gap"] <= best["lagrangian_gap"]] for it in inferred]
     needed = max(it["budget"].min() for it in as_close)
-    told = [rf"$10^{{{math.log10(it):.0f}}}$" for it in (needed, best["budget"])]
-    axes.set_title(f"Safe RLHF with {told[0]} answers is no worse\nthan NPGPD-HF with {told[1]} answers")
+    told = [rf"$10^{{{math.log10(it):.0f}}}$ answers" for it in (needed, best["budget"])]
+    axes.set_title(f"Safe RLHF with {told[0]} is no worse\nthan NPGPD-HF with {told[1]}")
     axes.set(xscale="log", ylabel="loss (Lagrangian gap)")
     axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
 
