@@ -74,20 +74,6 @@ def test_no_votes_leave_the_prior():
     assert (fit(np.empty((0, 2)), none, none, "logistic", 2.0, center, none) == center).all()
 
 
-def test_errors_of_estimates_are_chi_squared_in_units_of_their_information():
-    """800 sets of votes: a mean of chi-squared numbers with 3 degrees of freedom."""
-    random, numbers = np.random.default_rng(3), np.full(60, 50)
-    features, theta = random.normal(size=(60, 3)), np.array([0.4, -0.3, 0.2])
-    chance, model = 1 / (1 + np.exp(-features @ theta)), ("logistic", 1e-9)
-    known = information(features, numbers, theta, *model, 0.0)
-    errors = [
-        fit(features, random.binomial(50, chance), numbers, *model, np.zeros(3), 0.0) - theta
-        for _ in range(800)
-    ]
-    squares = np.einsum("id,de,ie->i", errors, known, errors)
-    assert abs(squares.mean() - 3) < 5 * np.sqrt(6 / 800)
-
-
 @pytest.mark.parametrize(
     ("slope", "curvature", "found"),
     [(1e-7, 1.0, True), (1e-5, 1.0, False), (1e-7, -1.0, False), (1e-5, 1e6, True)],

@@ -136,7 +136,7 @@ def test_bad_votes_are_refused_whole(session, wrong, tmp_path):
 
 
 def test_ten_million_rows_are_refused(session):
-    with pytest.raises(ValueError, match=r"^votes: at most 5000000 rows expected[^\n]+$"):
+    with pytest.raises(ValueError, match=r"^votes: from 1 to 5000000 rows expected[^\n]+$"):
         session.tell(everyone(session).iloc[np.zeros(10**7, int)])
 
 
@@ -201,7 +201,6 @@ def test_files_of_strangers_run_nothing(session, tmp_path, capsys):
         {"algorithm": '["os.system", {}]'},
         {"question": saved["question"] + 1},
         {"question": saved["question"][:-1]},
-        {"iteration": 10**12},
         {"seed": -1},
         {"process.transition": np.zeros((3, 2, 3))},
         {"process.__class__": 1},

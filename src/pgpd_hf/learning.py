@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, stats
 
-from pgpd_hf.arguments import optional, require_instance, require_number, require_one_of
+from pgpd_hf.arguments import optional, require_number, require_one_of
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import LINKS
 from pgpd_hf.likelihood import fit, information, log_likelihood
 from pgpd_hf.optimum import Infeasible, maximize, proportional, solve
-from pgpd_hf.process import KINDS, NUMBERS, Process, labels, read_table, require_single_votes
+from pgpd_hf.process import KINDS, NUMBERS, Process, cmdp_of, labels, read_table, require_single
 from pgpd_hf.trajectories import absorbing_states
 
 _FEWEST = 10  # people of whom a level is promised though votes may depend on the person
@@ -29,28 +29,28 @@ _FEWEST = 10  # people of whom a level is promised though votes may depend on th
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Learned:
-    """What votes have taught; `lower` and `safe` are None without a level."""
+    """What votes have taught."""
 
     policy: Array  # (S, A)
     reward: Array  # (S, A), estimates, in units of the link
     utility: Array
-    threshold: float  # b, an estimate where the process does not tell it
-    reward_value: float  # of the policy, by the estimates
-    utility_value: float
+    threshold: float  # an estimate of b
+    utility_value: float  # of the policy, by the estimates
     standard_error: float  # of utility_value - threshold
-    margin: float
-    lower: float | None  # bound of V_g - b
-    safe: bool | None  # whether the bound is at least 0, and its level is promised
-    notes: tuple[str, ...]  # why no level is promised, and what else to know
+    lower: float | None  # bound of V_g - b; None without a level
+    safe: bool  # whether the bound is at least 0, and its level is promised
+    doubts: tuple[str, ...]  # why no level is promised
 
     def __repr__(self) -> str:
         excess = round(self.utility_value - self.threshold, 6) + 0.0
-        half = "" if self.safe is None else "by the half of the votes that chose, "
-        found = [f"{half}V_g - b = {excess:.3g} (standard error {self.standard_error:.2g})"]
-        if self.safe is not None:
-            verdict = "safe" if self.safe else "not shown to be safe"
-            found.insert(0, f"{verdict}, V_g - b >= {self.lower:.3g}")
-        return f"<Learned: {'; '.join([*found, *self.notes])}>"
+        told = "safe" if self.safe else "not shown to be safe"
+        if self.lower is not None:
+            told += f", V_g - b >= {self.lower:.3g}"
+        error = f"(standard error {self.standard_error:.2g})"
+        told += f"; by the votes that chose it, V_g - b = {excess:.3g} {error}"
+        if self.doubts:
+            told += f"; no level is promised, since {' and '.join(self.doubts)}"
+        return f"<Learned: {told}>"
 
 
 def learn_from_votes(
@@ -68,8 +68,8 @@ def learn_from_votes(
     Parameters
     ----------
     process : Process or CMDP
-        Rewards and utilities of a CMDP only tell which states are absorbing. Transitions that are
-        None are estimated.
+        Rewards and utilities of a CMDP only tell which states are absorbing, and b is learned, too.
+        Transitions that are None are estimated.
     trajectories : DataFrame or path of a CSV file
         `trajectory`, `time`, `state` and `action`, as :attr:`Session.trajectories`.
     votes : DataFrame or path of a CSV file
@@ -95,134 +95,102 @@ def learn_from_votes(
     not `independent`, the standard error is the larger of two: that of independent votes, and that
     of independent people.
     """
-    if not isinstance(process, CMDP):
-        require_instance("process", process, Process)
+    cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
     margin = optional(require_number, "margin", margin)
     require_one_of("link", link, LINKS)
-    ridge = require_number("ridge", ridge, above=0) / process.scale**2
+    model = link, require_number("ridge", ridge, above=0) / cmdp.scale**2, cmdp.scale / 2
     steps = _read_steps(process, trajectories)
-    transition, seen, ends = _transitions(process, steps)
-    visits = _visits(steps, seen.shape, process.discount, ends)
-    asked, given = _read_votes(votes, steps["trajectory"].unique().tolist())
-
-    def estimate(kinds):
-        return _Estimate(process, visits, pd.concat(kinds), given, link, ridge)
-
-    of_reward, *of_utility = (asked[asked["kind"] == kind] for kind in KINDS)
-    halves = [[kind[k::2] for kind in of_utility] for k in range(2)]
-    reward = estimate([of_reward]).signal.reshape(seen.shape)
-    chosen = estimate(halves[0] if level else of_utility)
-    utility = chosen.signal.reshape(seen.shape)
+    transition, seen, ends = _transitions(process, cmdp, steps)
+    visits = _visits(steps, seen.shape, cmdp.discount, ends)
+    given, chooses = _read_votes(votes, steps["trajectory"].unique().tolist())
+    helpful = given["kind"] == KINDS.index("helpful")
+    reward = _Estimate(visits, given[helpful], *model).theta[:-1].reshape(seen.shape)
+    chosen = _Estimate(visits, given[~helpful & (chooses | (level is None))], *model)
+    utility, threshold = chosen.theta[:-1].reshape(seen.shape), chosen.theta[-1] * visits[-1, -1]
 
     def plan(margin):
-        known = transition, reward, -utility, -chosen.threshold - margin, process.initial
-        cmdp = CMDP.from_costs(*known, process.discount, actions=seen)
+        """Policy, and its V_g - b as a direction of theta."""
+        known = transition, reward, -utility, -threshold - margin, cmdp.initial
+        estimated = CMDP.from_costs(*known, cmdp.discount, actions=seen)
         try:
-            policy = solve(cmdp).policy
-        except Infeasible:  # by the estimates
-            policy = maximize(cmdp, cmdp.utility)
+            policy = solve(estimated).policy
+        except Infeasible:
+            policy = maximize(estimated, estimated.utility)
         # Actions that were never seen are copies of the first one that was.
         spare, policy = np.where(seen, 0, policy).sum(1), np.where(seen, policy, 0)
         policy[np.arange(len(seen)), seen.argmax(1)] += spare
         policy[ends] = 1 / seen.shape[1]  # where no action matters, votes tell their mean
-        return policy, (cmdp.occupancy(policy)[:, None] * policy).ravel()
+        occupancy = estimated.occupancy(policy)[:, None] * policy
+        return policy, np.append(occupancy, -visits[-1, -1])
 
-    policy, occupancy = plan(margin or 0.0)
-    if margin is None and level:
+    policy, direction = plan(margin or 0.0)
+    if level is not None and margin is None:
         for _ in range(3):  # the width depends on the policy, which depends on the margin
-            margin = chosen.width(occupancy, level, independent)
-            policy, occupancy = plan(margin)
-    margin, notes = margin or 0.0, []
+            policy, direction = plan(chosen.width(direction, level, independent))
     if not seen.all():
         told = f"{(~seen).sum()} pairs of state and action were never seen, and are not chosen"
         warnings.warn(told, stacklevel=2)
-    if chosen.excess(occupancy) < margin - 1e-6:
-        notes += ["by the estimates, no policy has the margin, and this one is the safest"]
-    lower = safe = None
+    doubts, lower = [], None
+    if process.transition is None:
+        doubts += ["transitions are estimated"]
+    if given["evaluator"].nunique() < _FEWEST and not independent:
+        doubts += [f"fewer than {_FEWEST} people voted"]
     if level is None:
-        notes += ["nothing is said about safety without a level"]
+        doubts += ["none was asked for"]
     else:
-        doubts = ["transitions are estimated"] if process.transition is None else []
-        if given["evaluator"].nunique() < _FEWEST and not independent:
-            doubts += [f"fewer than {_FEWEST} people voted"]
-        notes += [f"no level is promised, since {doubt}" for doubt in doubts]
-        judged = estimate(halves[1])
-        lower = judged.excess(occupancy) - judged.width(occupancy, level, independent)
-        safe = lower >= 0 and not doubts
+        judged = _Estimate(visits, given[~helpful & ~chooses], *model)
+        lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
     return Learned(
         policy=policy,
         reward=reward,
         utility=utility,
-        threshold=chosen.threshold,
-        reward_value=float(occupancy @ reward.ravel()),
-        utility_value=float(occupancy @ utility.ravel()),
-        standard_error=chosen.standard_error(occupancy),
-        margin=margin,
+        threshold=float(threshold),
+        utility_value=float(direction[:-1] @ utility.ravel()),
+        standard_error=float(np.sqrt(direction @ chosen.solve(direction))),
         lower=lower,
-        safe=safe,
-        notes=tuple(notes),
+        safe=lower is not None and lower >= 0 and not doubts,
+        doubts=tuple(doubts),
     )
 
 
 class _Estimate:
-    """Estimates of a signal (S * A,), reward or utility, and of b, from votes on some questions.
+    """Estimate of theta: a signal (S * A,), reward or utility, and b, from votes on some questions.
 
-    Theta is the signal, and then b divided by the largest sum of visits, so that all its entries
-    are in [0, scale], with the same prior. Where the process tells b, the last entry has no
-    influence.
+    The last entry is b divided by the largest sum of visits, so that all entries are in [0, scale],
+    with the same prior.
     """
 
-    def __init__(self, process, visits, asked, given, link, ridge):
-        self.link, self.ridge, self.middle = link, ridge, process.scale / 2
-        known, self.unit = getattr(process, "threshold", 0.0), 0.0
-        if not isinstance(process, CMDP):
-            self.unit = visits.sum(1).max()
-        single = (asked["kind"] == "acceptable").to_numpy()
-        first, second = visits[asked["first"]], visits[asked["second"]]
-        features = np.where(single[:, None], first, second - first)
-        self.features = np.column_stack([features, np.where(single, -self.unit, 0.0)])
-        self.offsets = np.where(single, -known, 0.0)
-        place = asked.index.get_indexer(given["question"])
-        self.given, self.place = given[place >= 0], place[place >= 0]
-        self.numbers = np.bincount(self.place, minlength=len(asked))
-        votes = np.bincount(self.place, self.given["answer"], len(asked))
-        center = np.full(self.features.shape[1], self.middle)
-        self.theta = fit(self.features, votes, self.numbers, link, ridge, center, self.offsets)
-        self.signal, self.threshold = self.theta[:-1], float(known + self.unit * self.theta[-1])
+    def __init__(self, visits, given, link, ridge, middle):
+        self.given, self.link, self.ridge, self.middle = given, link, ridge, middle
+        questions = given.groupby("question")
+        asked, numbers = questions.first(), questions.size().to_numpy()
+        self.place = questions.ngroup().to_numpy()
+        self.features = visits[asked["second"]] - visits[asked["first"]]
+        votes, center = questions["answer"].sum().to_numpy(), np.full(visits.shape[1], middle)
+        self.theta = fit(self.features, votes, numbers, link, ridge, center, 0.0)
+        self.information = information(self.features, numbers, self.theta, link, ridge, 0.0)
 
-    def excess(self, occupancy):
-        """V_g - b of the policy that has this occupancy of states and actions."""
-        return float(occupancy @ self.signal - self.threshold)
+    def solve(self, direction):
+        """Inverse of the information times a direction of theta."""
+        return linalg.solve(self.information, direction, assume_a="pos")
 
-    def standard_error(self, occupancy):
-        """Standard error of V_g - b, with the prior."""
-        direction, solved = self._solve(occupancy)
-        return float(np.sqrt(direction @ solved))
-
-    def width(self, occupancy, level, independent):
+    def width(self, direction, level, independent):
         """How far V_g - b may be below its estimate: bias of the ridge, and errors of votes."""
-        direction, solved = self._solve(occupancy)
+        solved = self.solve(direction)
         bias = self.ridge * self.middle * abs(solved).sum()
         error = np.sqrt(max(0.0, solved @ direction - self.ridge * solved @ solved))
         width = stats.norm.ppf(level) * error
         if not independent:  # by the sums of what each person's votes contribute
-            differences = (self.features @ self.theta + self.offsets)[self.place]
-            answers, ones = self.given["answer"].to_numpy(np.float64), np.ones(len(self.place))
+            answers, ones = self.given["answer"].to_numpy(np.float64), np.ones(len(self.given))
+            differences = (self.features @ self.theta)[self.place]
             _, score, _ = log_likelihood(LINKS[self.link].code, differences, answers, ones)
-            contributions = score * (self.features @ solved)[self.place]
-            sums = np.bincount(self.given["evaluator"], contributions)
-            people = self.given["evaluator"].nunique()
-            spread = np.sqrt(people / max(1, people - 1) * (sums**2).sum())
-            width = max(width, stats.t.ppf(level, max(1, people - 1)) * spread)
+            contributions = pd.Series(score * (self.features @ solved)[self.place])
+            sums = contributions.groupby(self.given["evaluator"].to_numpy()).sum()
+            free = max(1, len(sums) - 1)
+            spread = np.sqrt(len(sums) / free * (sums**2).sum())
+            width = max(width, stats.t.ppf(level, free) * spread)
         return float(width + bias)
-
-    def _solve(self, occupancy):
-        """V_g - b as a direction of theta, and what the inverse of the information makes of it."""
-        direction = np.append(occupancy, -self.unit)
-        at = self.theta, self.link, self.ridge, self.offsets
-        curved = information(self.features, self.numbers, *at)
-        return direction, linalg.solve(curved, direction, assume_a="pos")
 
 
 def _read_steps(process, trajectories):
@@ -231,22 +199,20 @@ def _read_steps(process, trajectories):
     allowed = {"trajectory": NUMBERS, "time": NUMBERS, "state": states, "action": actions}
     steps = read_table("trajectories", trajectories, allowed)
     steps = steps.sort_values(["trajectory", "time"], ignore_index=True)
-    wrong = (steps["time"] != steps.groupby("trajectory").cumcount()).to_numpy()
-    if wrong.any() or steps.empty:
-        which = steps["trajectory"][wrong.argmax()] if wrong.any() else "none"
+    wrong = steps["time"] != steps.groupby("trajectory").cumcount()
+    if wrong.any():
+        which = steps["trajectory"][wrong.argmax()]
         raise ValueError(f"trajectories: times 0, 1, 2, ... expected, not so in {which}")
     return steps
 
 
-def _transitions(process, steps):
+def _transitions(process, cmdp, steps):
     """Transitions or their estimates, which pairs were seen (S, A), and where it ends (S,)."""
-    states, actions = map(len, labels(process))
     if process.transition is not None:
-        cmdp = process if isinstance(process, CMDP) else process.without_rewards()
-        return cmdp.transition, np.ones((states, actions), bool), absorbing_states(cmdp)
+        return cmdp.transition, np.ones(cmdp.reward.shape, bool), absorbing_states(cmdp)
     goes_on = steps.duplicated("trajectory", keep="last")  # all but the last step of each
     before, after = steps[goes_on], steps["state"].shift(-1)[goes_on].astype(np.int64)
-    counts = np.zeros((states, actions, states))
+    counts = np.zeros(cmdp.transition.shape)
     np.add.at(counts, (before["state"], before["action"], after), 1)
     seen = counts.sum(2) > 0
     ends = ~seen.any(1)  # states that no trajectory leaves
@@ -256,9 +222,10 @@ def _transitions(process, steps):
 
 
 def _visits(steps, shape, discount, ends):
-    """Discounted visits (K, S * A) up to the last time of the longest trajectory.
+    """Discounted visits (K + 1, S * A + 1) up to the last time of the longest trajectory.
 
-    A trajectory that was absorbed stays there, and its visits are shared by all actions.
+    A trajectory that was absorbed stays there, and its visits are shared by all actions. The last
+    row is that of a trajectory that is just acceptable: it visits only b.
     """
     place, state = pd.factorize(steps["trajectory"])[0], steps["state"].to_numpy()
     weights = discount ** np.append(steps["time"], steps["time"].max() + 1)
@@ -267,27 +234,26 @@ def _visits(steps, shape, discount, ends):
     visits = np.zeros((place[-1] + 1, *shape))
     np.add.at(visits, (place, state, steps["action"]), np.where(stays, rest, weights[:-1]))
     visits[:, ends] = visits[:, ends].mean(-1, keepdims=True)
-    return visits.reshape(len(visits), -1)
+    visits = np.pad(visits.reshape(len(visits), -1), (0, 1))
+    visits[-1, -1] = visits.sum(1).max()
+    return visits
 
 
-def _read_votes(votes, numbers):
-    """Questions, with places of trajectories, and the votes on them."""
-    allowed = {"question": NUMBERS, "kind": KINDS, "first": numbers, "second": numbers}
-    allowed |= {"evaluator": None, "answer": range(2)}
-    given = read_table("votes", votes, allowed)
-    require_single_votes(given)
-    given["kind"] = np.array(KINDS)[given["kind"]]
-    given["evaluator"] = pd.factorize(given["evaluator"], sort=True)[0]
+def _read_votes(votes, trajectories):
+    """Votes, with places of trajectories, by question, and which of them choose the policy."""
+    allowed = {"question": NUMBERS, "kind": KINDS, "first": trajectories, "second": trajectories}
+    given = read_table("votes", votes, allowed | {"evaluator": None, "answer": range(2)})
+    require_single(given)
     given = given.sort_values(["question", "evaluator"], ignore_index=True)
     asked = given.drop_duplicates(["question", "kind", "first", "second"]).set_index("question")
     if (twice := asked.index.duplicated()).any():
         raise ValueError(f"votes: question {asked.index[twice.argmax()]} is told in two ways")
-    kinds = {*asked["kind"]}
-    if "helpful" not in kinds:
-        raise ValueError("votes: kind helpful expected, without which the reward is unknown")
-    if "acceptable" not in kinds:
+    if not {KINDS.index("helpful"), KINDS.index("acceptable")} <= {*asked["kind"]}:
         raise ValueError(
-            "votes: kind acceptable expected, since comparisons leave the level of utility open, "
-            "so that a threshold means nothing"
+            "votes: kinds helpful and acceptable expected, since comparisons leave the level of "
+            "utility open, so that a threshold means nothing"
         )
-    return asked, given
+    # A question about a single trajectory compares it with the one that is just acceptable.
+    single = given["kind"] == KINDS.index("acceptable")
+    given["first"] = given["first"].mask(single, len(trajectories))
+    return given, given["question"].map(asked.groupby("kind").cumcount() % 2 == 0)

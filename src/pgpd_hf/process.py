@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.arguments import optional, shown
+from pgpd_hf.arguments import optional, require_instance, shown
 from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP
 
@@ -60,26 +60,29 @@ class Process:
             raise ValueError(f"render: a function of a state expected, got {shown(self.render)}")
         if self.transition is None and self.action_names is None:
             raise ValueError("action_names: names expected where transitions are unknown, got None")
-        cmdp = self.without_rewards()
+        cmdp = cmdp_of(self)
         for name in ("transition", "initial", "discount", "scale"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, getattr(cmdp, name))
         for name, count in (("state_names", cmdp.states), ("action_names", cmdp.actions)):
             object.__setattr__(self, name, optional(_names, name, getattr(self, name), count))
 
-    def without_rewards(self) -> CMDP:
-        """CMDP with rewards, utilities and threshold 0; where transitions are None, states stay."""
-        transition = self.transition
-        if transition is None:
-            states, actions = np.size(self.initial), np.array(self.action_names).size
-            transition = np.repeat(np.eye(states)[:, None], actions, axis=1)
-        transition = require_array("transition", transition, (None, None, None))
-        zero = np.zeros(transition.shape[:2])
-        return CMDP(transition, zero, zero, self.initial, self.discount, 0.0, self.scale)
-
     def __repr__(self) -> str:
         states, actions = map(len, labels(self))
         return f"<Process: |S| = {states}, |A| = {actions}, discount {self.discount:g}>"
+
+
+def cmdp_of(process):
+    """CMDP of a process, with rewards 0; where transitions are unknown, states stay."""
+    if isinstance(process, CMDP):
+        return process
+    transition = require_instance("process", process, Process).transition
+    if transition is None:
+        states, actions = np.size(process.initial), np.size(process.action_names)
+        transition = np.repeat(np.eye(states)[:, None], actions, axis=1)
+    transition = require_array("transition", transition, (None, None, None))
+    zero = np.zeros(transition.shape[:2])
+    return CMDP(transition, zero, zero, process.initial, process.discount, 0.0, process.scale)
 
 
 def _names(name, value, count):
@@ -101,43 +104,36 @@ def read_table(name, table, allowed):
 
     A column that allows None has names of people, which stay text. Other columns are ignored.
     """
-    table = _read(name, table, [*allowed])
+    got = table
+    if isinstance(table, str | os.PathLike):
+        text = {"dtype": str, "keep_default_na": False}
+        try:
+            table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **text)
+        except (OSError, ValueError) as error:
+            got = f"{table} ({getattr(error, 'strerror', None) or 'no CSV file in UTF-8'})"
+    columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
+    if any(columns.count(column) != 1 for column in allowed):
+        told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
+        raise ValueError(f"{name}: {told} expected, got {shown(columns or got)}")
+    if not 1 <= len(table) <= _MOST_ROWS:
+        wrong = "more" if len(table) else "none"
+        raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {wrong}")
+    table = table[[*allowed]].reset_index(drop=True)
     if "second" in allowed:  # which a question about a single trajectory does not have
         single = table["kind"].astype(str).str.strip() == "acceptable"
         table["second"] = table["second"].mask(single, table["first"])
     return pd.DataFrame({column: _places(name, table[column], allowed[column]) for column in table})
 
 
-def _read(name, table, columns):
-    if isinstance(table, str | os.PathLike):
-        name = f"{name}: {table}"
-        try:
-            text = {"dtype": str, "keep_default_na": False}
-            table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **text)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "no CSV file in UTF-8"
-            raise ValueError(f"{name}: {reason}; columns {', '.join(columns)} expected") from None
-    if not isinstance(table, pd.DataFrame):
-        raise ValueError(f"{name}: a data frame or a CSV file expected, got {shown(table)}")
-    for column in columns:
-        if [*table.columns].count(column) != 1:
-            found = shown([*table.columns])
-            raise ValueError(f"{name}: one column {column!r} expected, got {found}")
-    if len(table) > _MOST_ROWS:
-        raise ValueError(f"{name}: at most {_MOST_ROWS} rows expected, got more")
-    return table[columns].reset_index(drop=True)
-
-
 def _places(name, values, allowed):
     keys = values.astype(str).str.strip()
     if allowed is None:
-        found, wrong = keys, (values.isna() | ~keys.str.len().between(1, 100)).to_numpy()
+        found, wrong = keys, values.isna() | ~keys.str.len().between(1, 100)
     else:
         if not isinstance(allowed[0], str):
-            keys = keys.replace({"False": "0", "True": "1"})
-            numbers = pd.to_numeric(keys, errors="coerce").to_numpy(np.float64)
-            whole = (numbers == np.floor(numbers)) & (numbers < NUMBERS.stop)
-            keys = np.where(whole, numbers, -1).astype(np.int64)
+            numbers = pd.to_numeric(keys, errors="coerce").astype(np.float64)
+            whole = (numbers % 1 == 0) & (numbers < NUMBERS.stop)
+            keys = numbers.where(whole, -1).astype(np.int64)
         found = pd.Index(allowed).get_indexer(keys)
         wrong = found < 0
     if wrong.any():
@@ -148,10 +144,10 @@ def _places(name, values, allowed):
     return found
 
 
-def require_single_votes(votes):
+def require_single(votes):
     """Refuse a second answer of a person to a question."""
-    twice = votes.duplicated(["question", "evaluator"]).to_numpy()
-    if twice.any():
-        question, evaluator = votes.loc[twice.argmax(), ["question", "evaluator"]]
+    twice = votes[votes.duplicated(["question", "evaluator"])]
+    if len(twice):
+        question, evaluator = twice[["question", "evaluator"]].iloc[0]
         told = f"of {shown(evaluator)} to question {question}"
         raise ValueError(f"votes: one answer {told} expected, got two")

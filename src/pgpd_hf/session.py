@@ -6,39 +6,31 @@ run; the votes come from people. Line numbers in comments are those of Algorithm
 
 from __future__ import annotations  # help() shows names of types
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from pgpd_hf import trajectories
 from pgpd_hf.arguments import require_instance, require_integer, shown
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import make_evaluators
 from pgpd_hf.npgpd_hf import NPGPDHF
-from pgpd_hf.page import page
 from pgpd_hf.policies import project_rows, softmax, unit_direction
 from pgpd_hf.primal_dual import Run, dual_update, normalizer
-from pgpd_hf.process import KINDS, Process, labels, read_table, require_single_votes
-from pgpd_hf.trajectories import (
-    absorbing_states,
-    action_thresholds,
-    draw,
-    draw_start,
-    make_tables,
-    table_width,
-)
+from pgpd_hf.process import KINDS, Process, cmdp_of, labels, read_table, require_single
 from pgpd_hf.zpgpd_hf import ZPGPDHF
 
 _ALGORITHMS = {kind.name: kind for kind in (NPGPDHF, ZPGPDHF)}
-_REQUIRED = ("evaluators", "horizon", "primal_step", "dual_step", "multiplier_bound")
+_REQUIRED = "evaluators", "horizon", "primal_step", "dual_step", "multiplier_bound", "perturbation"
 _VOTE = {"question": np.int64, "evaluator": np.str_, "answer": np.int64}
-_HALF = np.uint64(32)
-_NOT_SAVED = ("render", "units", "map")  # of a process
 
 
 class Session:
@@ -83,21 +75,19 @@ class Session:
     ) -> None:
         if type(algorithm) not in _ALGORITHMS.values():
             raise ValueError(f"algorithm: NPGPDHF or ZPGPDHF expected, got {shown(algorithm)}")
-        for name in (*_REQUIRED, "perturbation"):
+        for name in _REQUIRED:
             if getattr(algorithm, name, 0) is None:
                 raise ValueError(f"{name}: a number expected, since rewards are unknown, got None")
         if algorithm.random_answers:
             raise ValueError("random_answers: 0 expected, since people answer")
-        if not isinstance(process, CMDP):
-            require_instance("process", process, Process)
+        self._cmdp = cmdp_of(process)
         if process.transition is None:
             raise ValueError("process: transitions expected, got None")
         self.process, self.algorithm = process, algorithm
         self.seed = require_integer("seed", seed, 0)
-        self._cmdp = process if isinstance(process, CMDP) else process.without_rewards()
         # Every option that would need an optimum or T is given.
         self._setting = algorithm.prepare(self._cmdp, None, 1)  # type: ignore[arg-type]
-        self._tables, self._ends = make_tables(self._cmdp), absorbing_states(self._cmdp)
+        self._ends = trajectories.absorbing_states(self._cmdp)
         self._run = Run(algorithm, self._setting, self.seed, "run")
         # Trajectories, as lists of states and actions, and questions; an index is a number.
         self._paths: list = []
@@ -126,7 +116,7 @@ class Session:
 
     def ask(self) -> pd.DataFrame:
         """Questions of this iteration: number, kind, first and second trajectory."""
-        return _table(self._questions[-self._setting.questions :])
+        return _table(self._questions[self._asked.start :])
 
     def tell(self, votes: pd.DataFrame | str | PathLike[str]) -> None:
         """Take votes, all or none; the iteration ends when M have voted on each question.
@@ -137,28 +127,26 @@ class Session:
             `question`, `evaluator` (a pseudonym), and `answer`: 1 if the second trajectory is more
             helpful or less harmful, or if the single trajectory is acceptable; otherwise 0.
         """
-        end = len(self._questions)
-        first = end - self._setting.questions
-        allowed = {"question": range(first, end), "evaluator": None, "answer": range(2)}
+        allowed = {"question": self._asked, "evaluator": None, "answer": range(2)}
         table = read_table("votes", votes, allowed)
-        table["question"] += first
+        table["question"] += self._asked.start
         every = pd.concat([self._votes, table], ignore_index=True)
-        require_single_votes(every)
-        favourable, numbers = self._counts(every)
-        if (most := numbers.max()) > self.algorithm.evaluators:
-            told = f"to question {first + numbers.argmax()} expected, got {most}"
-            raise ValueError(f"votes: at most {self.algorithm.evaluators} answers {told}")
-        if (numbers == self.algorithm.evaluators).all():
-            self._update(favourable, numbers)
+        require_single(every)
+        tally, most = self._tally(every), self.algorithm.evaluators
+        if (tally["size"] > most).any():
+            number, got = tally["size"].idxmax(), tally["size"].max()
+            raise ValueError(f"votes: at most {most} answers to {number} expected, got {got}")
+        if (tally["size"] == most).all():
+            self._update(tally)
         self._votes = every
 
     def close(self) -> None:
         """End the iteration with the votes there are, at least one on each question."""
-        favourable, numbers = self._counts(self._votes)
-        if not numbers.all():
-            number = self.ask()["question"][numbers.argmin()]
+        tally = self._tally(self._votes)
+        if not tally["size"].all():
+            number = tally["size"].idxmin()
             raise ValueError(f"votes: an answer to each question expected, got none to {number}")
-        self._update(favourable, numbers)
+        self._update(tally)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the session to a NumPy archive (.npz); an older file is replaced as a whole."""
@@ -169,7 +157,7 @@ class Session:
             **{name: self._votes[name].to_numpy(kind) for name, kind in _VOTE.items()},
         }
         for name, part in vars(self.process).items():
-            if part is not None and name not in _NOT_SAVED:
+            if part is not None and name != "render":
                 arrays[f"process.{name}"] = part
         unfinished = Path(f"{path}.unfinished")
         try:
@@ -190,18 +178,15 @@ class Session:
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 saved = {name: archive[name] for name in archive.files}
-            saved = {name: part if part.ndim else part.item() for name, part in saved.items()}
             parts = {name[8:]: it for name, it in saved.items() if name.startswith("process.")}
             process = CMDP(**parts) if "reward" in parts else Process(render=render, **parts)
-            name, options = json.loads(saved["algorithm"])
-            session = cls(process, _ALGORITHMS[name](**options), saved["seed"])
+            name, options = json.loads(str(saved["algorithm"]))
+            session = cls(process, _ALGORITHMS[name](**options), int(saved["seed"]))
             votes = pd.DataFrame({name: saved[name] for name in _VOTE})
             for iteration, told in votes.groupby(votes["question"] // session._setting.questions):
                 session.tell(told)
                 if session.iteration == iteration < saved["iteration"]:
                     session.close()
-            if session.iteration != saved["iteration"]:
-                raise ValueError(f"votes of {session.iteration} iterations")
         except Exception as error:  # damaged archives raise almost anything
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise ValueError(f"{path}: {reason}; a file of Session.save expected") from error
@@ -213,86 +198,98 @@ class Session:
         It is a single file that needs neither a server nor a network, and each person gets a file
         `votes.csv` from it.
         """
-        asked = self._questions[-self._setting.questions :]
-        text = page(title, self.process, asked, self._paths, self._ends)
-        Path(path).write_text(text, encoding="utf-8")
+        states, actions = labels(self.process)
+        render = getattr(self.process, "render", None)
+        pictures = render and [
+            require_instance("render", render(state), str) for state in range(len(states))
+        ]
+        asked = self._questions[self._asked.start :]
+        first = asked[0][2]
+        data = {
+            "title": require_instance("title", title, str),
+            "questions": asked,
+            "trajectories": dict(enumerate(self._paths[first:], first)),
+            "ends": self._ends.tolist(),
+            "states": [*states],
+            "actions": [*actions],
+            "pictures": pictures,
+        }
+        data["id"] = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
+        # No text can end the element that holds the data.
+        text = json.dumps(data).replace("<", "\\u003c")
+        template = files("pgpd_hf").joinpath("vote.html").read_text(encoding="utf-8")
+        Path(path).write_text(template.replace("DATA", text, 1), encoding="utf-8")
 
     def __repr__(self) -> str:
-        numbers = self._counts(self._votes)[1]
-        told = f"{numbers.sum()} of {numbers.size * self.algorithm.evaluators} votes"
+        every = len(self._asked) * (self.algorithm.evaluators or 0)
+        told = f"{self._tally(self._votes)['size'].sum()} of {every} votes"
         return f"<Session: {self.algorithm.name}, iteration {self.iteration}, {told}>"
 
-    def _counts(self, votes):
-        """Answers of 1, and all answers, to the questions of this iteration, (Q,) each."""
-        count = self._setting.questions
-        recent = votes[votes["question"] >= self.iteration * count]
-        place = recent["question"].to_numpy() % count
-        favourable = np.bincount(place[recent["answer"] == 1], minlength=count)
-        return favourable, np.bincount(place, minlength=count)
+    def _tally(self, votes):
+        """Answers of 1 ("sum"), and all answers ("size"), to the questions of this iteration."""
+        tally = votes.groupby("question")["answer"].agg(["sum", "size"])
+        return tally.reindex(self._asked, fill_value=0)
 
     def _begin(self, iteration, theta, multiplier):
         """Draw the trajectories of an iteration, and lay out its questions."""
-        policies, direction = [self.algorithm.policy(theta)], None
+        policies, direction = [self.algorithm.policy(theta)], np.ones_like(theta)
         if not np.isfinite(policies[0]).all():
             raise ValueError("primal_step: a smaller number expected, rounding destroys the policy")
         words, normals = (row[0] for row in self._run.draw(1))
         if (how := self._setting.perturbation) is not None:  # lines 2 and 3 of Algorithm 2
-            direction = np.empty_like(theta)
             unit_direction(normals, how.tangent, direction)
             policies.append(theta + how.radius * direction)
             (softmax if how.softmax else project_rows)(policies[1], policies[1])
-        cuts = np.empty((len(policies), len(theta), table_width(self._cmdp.actions)), np.uint64)
+        cuts = trajectories.make_trajectories(0, *theta.shape, len(policies)).thresholds
         for policy, cut in zip(policies, cuts, strict=True):
-            action_thresholds(policy, cut)
-        paths, questions = [*self._paths], [*self._questions]
+            trajectories.action_thresholds(policy, cut)
+        first = len(self._questions)
         words, of_starts = np.split(words, [self._setting.env_steps])
         words = words.reshape(self.algorithm.horizon + 1, self.algorithm.rounds, -1)
         for n in range(self.algorithm.rounds):
-            first_state = int(draw_start(self._tables, of_starts[n]))
-            starts, asked = _plan(self.algorithm, *theta.shape, first_state)
-            for kind, *pair in asked:
-                first, second = (k if k is None else len(paths) + k for k in pair)
-                questions.append((len(questions), kind, first, second))
+            first_state = int(trajectories.draw_start(self._setting.simulator.tables, of_starts[n]))
+            starts, asked = _plan(self.algorithm, *theta.shape, first_state, len(self._paths))
+            self._questions += [(k, *about) for k, about in enumerate(asked, len(self._questions))]
             for k, (which, *start) in enumerate(starts):
-                paths.append(self._follow(cuts[which], *start, words[:, n, k]))
-        self._paths, self._questions = paths, questions
-        self._direction, self._theta = direction, theta
+                self._paths.append(self._follow(cuts[which], *start, words[:, n, k]))
+        self._asked = range(first, len(self._questions))
+        self._theta, self._direction = theta, direction
         self.iteration, self.multiplier = iteration, multiplier
 
     def _follow(self, cuts, state, action, words):
         """States and actions of a trajectory, with a random word for each step."""
-        width, path = np.uint64(cuts.shape[1]), []
+        successors, width = self._setting.simulator.tables.successors, cuts.shape[1]
+        path = []
         for word in words:
             if path or action is None:
-                action = int(np.searchsorted(cuts[state], word >> _HALF, "right"))
+                action = int(np.searchsorted(cuts[state], word >> 32, "right"))
             path.append((state, action))
             if self._ends[state]:
                 break
-            pair = state * width + np.uint64(action)
-            state = int(draw(self._tables.successors, pair, word, width) // width)
+            pair = np.uint64(state * width + action)
+            state = int(trajectories.draw(successors, pair, word, np.uint64(width))) // width
         return path
 
-    def _update(self, favourable, numbers):
+    def _update(self, tally):
         """Both steps: lines 8-23 of Algorithm 1, lines 8-17 of Algorithm 2."""
         algorithm, steps, how = self.algorithm, self._setting.steps, self._setting.perturbation
         options = algorithm.link, self._cmdp.return_bound(algorithm.horizon), algorithm.estimator
         differences = [
             make_evaluators(number, *options).estimate[votes]
-            for votes, number in zip(favourable, numbers.tolist(), strict=True)
+            for votes, number in tally[["sum", "size"]].to_numpy().tolist()
         ]
         of_rounds = np.reshape(differences, (algorithm.rounds, -1))
         means = sum(of_round / algorithm.rounds for of_round in of_rounds)
-        slopes, excess = means[:-1:2] + self.multiplier * means[1::2], means[-1]
-        primal_step = steps.primal / (1 - self._cmdp.discount if how is None else 1.0)
-        primal_step /= normalizer(steps.power, self.multiplier)
+        slopes = means[:-1:2] + self.multiplier * means[1::2]
         if how is None:
-            theta = self._theta + primal_step * slopes.reshape(self._theta.shape)
+            slopes, unit = slopes.reshape(self._theta.shape), 1 - self._cmdp.discount
         else:
-            slope = how.dimension / how.radius * slopes[0]
-            theta = self._theta + primal_step * slope * self._direction
-            if not how.softmax:
-                project_rows(theta, theta)
-        self._begin(self.iteration + 1, theta, dual_update(self.multiplier, excess, steps))
+            slopes, unit = how.dimension / how.radius * slopes, 1.0
+        primal_step = steps.primal / unit / normalizer(steps.power, self.multiplier)
+        theta = self._theta + primal_step * slopes * self._direction
+        if algorithm.parameterization == "direct":
+            project_rows(theta, theta)
+        self._begin(self.iteration + 1, theta, dual_update(self.multiplier, means[-1], steps))
 
 
 def _table(questions):
@@ -300,20 +297,22 @@ def _table(questions):
     return table.astype({"second": "Int64"})
 
 
-def _plan(algorithm, states, actions, first_state):
-    """Trajectories and questions of a round.
+def _plan(algorithm, states, actions, first_state, base):
+    """Trajectories, numbered from `base` on, and questions of a round.
 
     A trajectory has its policy (0, or 1, which is perturbed), its first state, and its first action
-    (None: drawn from the policy). A question has its kind, and the places of its trajectories among
-    those of the round (None: there is no second).
+    (None: drawn from the policy). A question has its kind and its trajectories.
     """
     helpful, harmless, acceptable = KINDS
     if algorithm.name == ZPGPDHF.name:  # lines 5-7
-        questions = [(helpful, 0, 1), (harmless, 0, 1), (acceptable, 0, None)]
-        return [(0, first_state, None), (1, first_state, None)], questions
+        questions = [(kind, base, base + 1) for kind in (helpful, harmless)]
+        starts = [(0, first_state, None), (1, first_state, None)]
+        return starts, [*questions, (acceptable, base, None)]
     pairs = [(0, s, a) for s in range(states) for a in range(actions)]  # lines 4-7, 13 and 14
     starts = [(0, s, None) for s in range(states)] + pairs + [(0, first_state, None)]
     questions = [
-        (kind, s, states + k) for k, (_, s, _) in enumerate(pairs) for kind in (helpful, harmless)
+        (kind, base + s, base + states + k)
+        for k, (_, s, _) in enumerate(pairs)
+        for kind in (helpful, harmless)
     ]
-    return starts, [*questions, (acceptable, states + len(pairs), None)]
+    return starts, [*questions, (acceptable, base + states + len(pairs), None)]
