@@ -1,4 +1,4 @@
-"""Maximum likelihood of votes: closed forms, and the Fisher information of the answers."""
+"""Maximum likelihood of votes: what noise-free shares give, score and Fisher information."""
 
 import numpy as np
 import pytest
@@ -9,16 +9,6 @@ from pgpd_hf.evaluators import vote_probability
 from pgpd_hf.likelihood import fit, information, log_likelihood
 
 every_link = pytest.mark.parametrize("link", LINKS)
-
-
-@every_link
-@pytest.mark.parametrize("votes", [2000, 5000, 7000])
-def test_two_arms_have_the_closed_form(link, votes):
-    """Their difference is the inverse link of the share of votes; the prior has their sum."""
-    prior = 1e-6, np.array([0.5, 0.25])
-    found = fit(np.array([[1.0, -1.0]]), np.array([votes]), [10_000], link, *prior, 0.0)
-    assert found[0] - found[1] == pytest.approx(float(LINKS[link].inverse(votes / 1e4)), abs=1e-5)
-    assert found.sum() == pytest.approx(0.75, abs=1e-6)
 
 
 @every_link

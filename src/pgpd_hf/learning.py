@@ -131,16 +131,16 @@ def learn_from_votes(
     if not seen.all():
         told = f"{(~seen).sum()} pairs of state and action were never seen, and are not chosen"
         warnings.warn(told, stacklevel=2)
-    doubts, lower = [], None
-    if process.transition is None:
-        doubts += ["transitions are estimated"]
-    if given["evaluator"].nunique() < _FEWEST and not independent:
-        doubts += [f"fewer than {_FEWEST} people voted"]
+    lower, doubts = None, []
     if level is None:
         doubts += ["none was asked for"]
     else:
         judged = _Estimate(visits, given[~helpful & ~chooses], *model)
         lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
+    if process.transition is None:
+        doubts += ["transitions are estimated"]
+    if given["evaluator"].nunique() < _FEWEST and not independent:
+        doubts += [f"fewer than {_FEWEST} people voted"]
     return Learned(
         policy=policy,
         reward=reward,

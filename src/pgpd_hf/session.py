@@ -6,7 +6,6 @@ run; the votes come from people. Line numbers in comments are those of Algorithm
 
 from __future__ import annotations  # help() shows names of types
 
-import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -214,15 +213,14 @@ class Session:
             "actions": [*actions],
             "pictures": pictures,
         }
-        data["id"] = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
         # No text can end the element that holds the data.
         text = json.dumps(data).replace("<", "\\u003c")
         template = files("pgpd_hf").joinpath("vote.html").read_text(encoding="utf-8")
         Path(path).write_text(template.replace("DATA", text, 1), encoding="utf-8")
 
     def __repr__(self) -> str:
-        every = len(self._asked) * (self.algorithm.evaluators or 0)
-        told = f"{self._tally(self._votes)['size'].sum()} of {every} votes"
+        numbers = self._tally(self._votes)["size"]
+        told = f"{numbers.sum()} of {numbers.size * self.algorithm.evaluators} votes"
         return f"<Session: {self.algorithm.name}, iteration {self.iteration}, {told}>"
 
     def _tally(self, votes):
