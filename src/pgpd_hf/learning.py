@@ -43,14 +43,14 @@ class Learned:
 
     def __repr__(self) -> str:
         excess = round(self.utility_value - self.threshold, 6) + 0.0
-        told = "safe" if self.safe else "not shown to be safe"
-        if self.lower is not None:
-            told += f", V_g - b >= {self.lower:.3g}"
         error = f"(standard error {self.standard_error:.2g})"
-        told += f"; by the votes that chose it, V_g - b = {excess:.3g} {error}"
+        told = ["safe" if self.safe else "not shown to be safe"]
+        if self.lower is not None:
+            told += [f"V_g - b >= {self.lower:.3g}"]
+        told += [f"by the votes that chose it, V_g - b = {excess:.3g} {error}"]
         if self.doubts:
-            told += f"; no level is promised, since {' and '.join(self.doubts)}"
-        return f"<Learned: {told}>"
+            told += [f"no level is promised, since {' and '.join(self.doubts)}"]
+        return f"<Learned: {'; '.join(told)}>"
 
 
 def learn_from_votes(
