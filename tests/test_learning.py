@@ -206,7 +206,7 @@ BAD = {
 }
 
 
-def test_bad_tables_and_arguments_are_refused():
+def test_bad_tables_and_arguments_are_refused(tmp_path):
     cmdp = binding(4)
     steps, votes = survey(cmdp, 1, 2)
     row = votes.index[votes["kind"] == "harmless"][0]
@@ -218,6 +218,18 @@ def test_bad_tables_and_arguments_are_refused():
                 pgpd_hf.learn_from_votes(cmdp, steps, table)
     with pytest.raises(ValueError, match="comparisons leave the level of utility open"):
         pgpd_hf.learn_from_votes(cmdp, steps, votes[votes["kind"] != "acceptable"])
+    path = tmp_path / "votes.csv"
+    path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,yes\n")
+    told = rf"^votes: answer from 0 to 1 expected, got 'yes' in line 2 of {path}$"
+    with pytest.raises(ValueError, match=told):
+        pgpd_hf.learn_from_votes(cmdp, steps, path)
+    path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,1,1\n")
+    with pytest.raises(ValueError, match=r"^votes: [^\n]+$"):
+        pgpd_hf.learn_from_votes(cmdp, steps, path)
+    never = np.eye(cmdp.states)[:, None].repeat(cmdp.actions, axis=1)
+    stays = pgpd_hf.Process(never, cmdp.initial, 0.5)
+    with pytest.raises(ValueError, match="^trajectories: possible steps expected, got one "):
+        pgpd_hf.learn_from_votes(stays, steps, votes)
     tables = steps.iloc[:0], steps.drop(index=3), steps.assign(state=3), steps.assign(time=0), None
     for wrong in tables:
         with pytest.raises(ValueError, match=r"^trajectories: [^\n]+$"):

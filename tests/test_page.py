@@ -74,7 +74,7 @@ def test_a_panel_votes_from_the_page_to_the_next_policy(browser, tmp_path):
     page, path = tmp_path / "vote.html", tmp_path / "votes.csv"
     orders, random = set(), np.random.default_rng(0)
     for iteration in range(2):
-        session.write_page(page, title=TRAP)
+        session.write_page(page, title=TRAP, introduction=TRAP)
         asked = session.ask(), twin.trajectories, cmdp, STEPS["horizon"]
         table = from_people(*asked, HABITS, random)[COLUMNS]
         for name, votes in table.groupby("evaluator"):
@@ -82,6 +82,7 @@ def test_a_panel_votes_from_the_page_to_the_next_policy(browser, tmp_path):
                 vote(browser, page, name, votes, session.trajectories, *part)
             orders.add(str(browser.run("order")))
             assert browser.run("document.title") == TRAP
+            assert browser.run("document.querySelector('#introduction').textContent") == TRAP
             browser.click("#save")
             wait_until(lambda: path.exists() and path.read_text().count("\n") == 13)
             session.tell(path)

@@ -208,12 +208,17 @@ def _read_steps(process, trajectories):
 
 def _transitions(process, cmdp, steps):
     """Transitions or their estimates, which pairs were seen (S, A), and where it ends (S,)."""
-    if process.transition is not None:
-        return cmdp.transition, np.ones(cmdp.reward.shape, bool), absorbing_states(cmdp)
     goes_on = steps.duplicated("trajectory", keep="last")  # all but the last step of each
     before, after = steps[goes_on], steps["state"].shift(-1)[goes_on].astype(np.int64)
+    moves = before["state"], before["action"], after
+    if process.transition is not None:
+        impossible = before["trajectory"][cmdp.transition[moves] == 0]
+        if len(impossible):
+            told = f"got one of probability 0 in trajectory {impossible.iloc[0]}"
+            raise ValueError(f"trajectories: possible steps expected, {told}")
+        return cmdp.transition, np.ones(cmdp.reward.shape, bool), absorbing_states(cmdp)
     counts = np.zeros(cmdp.transition.shape)
-    np.add.at(counts, (before["state"], before["action"], after), 1)
+    np.add.at(counts, moves, 1)
     seen = counts.sum(2) > 0
     ends = ~seen.any(1)  # states that no trajectory leaves
     counts[ends, :, ends] = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations  # help() shows names of types
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,13 +105,17 @@ def read_table(name, table, allowed):
 
     A column that allows None has names of people, which stay text. Other columns are ignored.
     """
-    got = table
+    got, file = table, None
     if isinstance(table, str | os.PathLike):
-        text = {"dtype": str, "keep_default_na": False}
+        file, text = table, {"dtype": str, "keep_default_na": False}
         try:
-            table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **text)
-        except (OSError, ValueError) as error:
-            got = f"{table} ({getattr(error, 'strerror', None) or 'no CSV file in UTF-8'})"
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "error", pd.errors.ParserWarning
+                )  # of lines that are too long
+                table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **text)
+        except (OSError, ValueError, pd.errors.ParserWarning) as error:
+            got = f"{file} ({getattr(error, 'strerror', None) or 'no CSV file in UTF-8'})"
     columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
     if any(columns.count(column) != 1 for column in allowed):
         told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
@@ -122,15 +127,16 @@ def read_table(name, table, allowed):
     if "second" in allowed:  # which a question about a single trajectory does not have
         single = table["kind"].astype(str).str.strip() == "acceptable"
         table["second"] = table["second"].mask(single, table["first"])
-    return pd.DataFrame({column: _places(name, table[column], allowed[column]) for column in table})
+    return pd.DataFrame({it: _places(name, table[it], allowed[it], file) for it in table})
 
 
-def _places(name, values, allowed):
+def _places(name, values, allowed, file):
     keys = values.astype(str).str.strip()
     if allowed is None:
         found, wrong = keys, values.isna() | ~keys.str.len().between(1, 100)
     else:
         if not isinstance(allowed[0], str):
+            keys = keys.replace({"False": "0", "True": "1"})
             numbers = pd.to_numeric(keys, errors="coerce").astype(np.float64)
             whole = (numbers % 1 == 0) & (numbers < NUMBERS.stop)
             keys = numbers.where(whole, -1).astype(np.int64)
@@ -138,9 +144,15 @@ def _places(name, values, allowed):
         wrong = found < 0
     if wrong.any():
         told = f"in {shown(allowed)}" if allowed else "of 1 to 100 characters"
+        if isinstance(allowed, range):
+            told = f"from {allowed[0]} to {allowed[-1]}"
+        elif isinstance(allowed, list):
+            told = "in the table of trajectories"
         row = int(wrong.argmax())
-        got = f"got {shown(values[row])} in row {row}"
-        raise ValueError(f"{name}: {values.name} {told} expected, {got}")
+        place = f"row {row}" if file is None else f"line {row + 2} of {file}"
+        raise ValueError(
+            f"{name}: {values.name} {told} expected, got {shown(values[row])} in {place}"
+        )
     return found
 
 

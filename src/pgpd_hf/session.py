@@ -191,11 +191,13 @@ class Session:
             raise ValueError(f"{path}: {reason}; a file of Session.save expected") from error
         return session
 
-    def write_page(self, path: str | PathLike[str], title: str = "Votes") -> None:
+    def write_page(
+        self, path: str | PathLike[str], title: str = "Votes", introduction: str = ""
+    ) -> None:
         """Write a page on which people vote on the questions of this iteration.
 
         It is a single file that needs neither a server nor a network, and each person gets a file
-        `votes.csv` from it.
+        `votes.csv` from it. The introduction says what is helpful and what does harm here.
         """
         states, actions = labels(self.process)
         render = getattr(self.process, "render", None)
@@ -206,6 +208,7 @@ class Session:
         first = asked[0][2]
         data = {
             "title": require_instance("title", title, str),
+            "introduction": require_instance("introduction", introduction, str),
             "questions": asked,
             "trajectories": dict(enumerate(self._paths[first:], first)),
             "ends": self._ends.tolist(),
