@@ -22,7 +22,7 @@ WRONG = [math.nan, -1, "1e-3", [], {"a": 1}]
 # Any words, or words that a study judges.
 WORDS = {*"purpose settings known unknown method file gymnasium cost map_name".split()}
 # Parts whose entries have any names.
-OWN = {*"searches settings readings height_runs transitions frontier search ridge runs".split()}
+OWN = {*"searches settings readings height_runs transitions search runs".split()}
 OUTSIDE = {*CORE, *(path.stem for it in ("tools", "tests") for path in ROOT.glob(f"{it}/*.py"))}
 
 

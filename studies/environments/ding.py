@@ -6,20 +6,19 @@ gamma = 0.8 and a uniform first state. Rows of the transition probabilities are 
 divided by their sum; rewards and utilities are uniform in [0, 1], and V_g has to be at least 3.
 """
 
-import argparse
+import sys
 
 import numpy as np
 
 from pgpd_hf import CMDP
-from pgpd_hf.tables import one_line
 
 UNIT = 1 - 0.8  # rewards, utilities and threshold are multiplied by it: values lie in [0, 1]
 
 
-def ding_cmdp(seed=10):
-    """Draw the environment; the published seed of NumPy's legacy generator is 10."""
+def ding_cmdp():
+    """Draw the environment."""
     states, actions = 20, 10
-    random = np.random.RandomState(seed)
+    random = np.random.RandomState(10)  # as published
     transition = random.uniform(size=(states, actions, states))
     return CMDP(
         transition=transition / transition.sum(-1, keepdims=True),
@@ -33,8 +32,4 @@ def ding_cmdp(seed=10):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--environment", required=True, help="NumPy archive that is written")
-    options = parser.parse_args()
-    with one_line():
-        ding_cmdp().save(options.environment)
+    ding_cmdp().save(sys.argv[1])

@@ -10,23 +10,20 @@ from pgpd_hf.tables import one_line, read_optimum, read_traces, write_table
 
 
 def ends(traces, cmdp, optimum):
-    """First and last gap, violation and Lagrangian gap, the last with their intervals."""
+    """First and last gap and violation, the last with their intervals."""
     of_reward, of_cost = (1.0, 1.0) if cmdp.units is None else cmdp.units[:2]
-    price = optimum.multiplier * of_reward / of_cost  # of a unit of violation
-    gap = of_reward * traces["optimality_gap"]
-    violation = of_cost * traces["constraint_violation"]
-    columns = {"gap": gap, "violation": violation, "lagrangian_gap": gap + price * violation}
+    gap, violation = of_reward * traces["optimality_gap"], of_cost * traces["constraint_violation"]
     keys, rows = ["environment", "algorithm", "evaluators"], []
-    for key, runs in traces.assign(**columns).groupby(keys, sort=False):
+    for key, runs in traces.assign(gap=gap, violation=violation).groupby(keys, sort=False):
         last, first = (runs[runs["iteration"] == t] for t in (runs["iteration"].max(), 0))
         row = dict(zip(keys, key, strict=True))
         row |= {"seeds": len(last), "answers": last["answers"].iloc[0]}
-        for name in columns:
+        for name in ("gap", "violation"):
             names = name, f"{name}_low", f"{name}_high"
             row[f"{name}_first"] = first[name].iloc[0]
             row |= dict(zip(names, mean_interval(last[name]), strict=True))
         rows.append(row | {"safe": (last["violation"] <= 0).mean()})
-    return pd.DataFrame(rows).assign(best=of_reward * optimum.reward_value, price=price)
+    return pd.DataFrame(rows).assign(best=of_reward * optimum.reward_value)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ from pgpd_hf.runs import iterates, with_options
 from pgpd_hf.tables import one_line, write_table
 
 POINTS = 12  # checkpoints of a run
+OPTIONS = ["primal_step", "dual_step", "perturbation", "ridge", "utility_ridge"]
 COLUMNS = {  # of the table of each part
     "frontier": ["what", "survival", "fluids"],
-    "search": ["algorithm", "primal_step", "dual_step", "perturbation", "score", "chosen"],
-    "ridge": ["method", "answers", "ridge", "utility_ridge", "score", "chosen"],
+    "search": ["method", "answers", *OPTIONS, "score"],
     "runs": ["method", "seed", "iteration", "multiplier", "answers", "survival", "fluids"],
 }
 
@@ -60,7 +60,7 @@ def spend(cmdp, optimum, given, choices, purpose):
 
 
 def search(cmdp, optimum, given):
-    """Scores of all choices of options, and which are best."""
+    """Scores of all choices of options."""
     names, values = zip(*given["options"].items(), strict=True)
     choices = [dict(zip(names, it, strict=True)) for it in itertools.product(*values)]
     table = spend(cmdp, optimum, given, choices, f"{given['purpose']} search")
@@ -68,17 +68,16 @@ def search(cmdp, optimum, given):
     gap = (optimum.reward_value - table["reward_value"]).clip(lower=0)
     violation = (cmdp.threshold - table["utility_value"]).clip(lower=0)
     late = table.assign(score=gap + violation)[~early]
-    scores = late.groupby([*names], sort=False, dropna=False)["score"].agg(lambda it: it.mean())
-    best = scores.eq(scores.min())
-    return scores.reset_index().assign(answers=given["answers"], chosen=best.to_numpy())
+    scores = late.groupby([*names], sort=False)["score"].agg(lambda it: it.mean())
+    return scores.reset_index().assign(answers=given["answers"])
 
 
-def possible(clinicians, cmdp, optimum, given):
+def possible(clinicians, cmdp, optimum):
     """Survival and fluids of policies that are best at some multipliers, and of named policies.
 
     By strong duality the linear program's optima lie on the lines between the first.
     """
-    multipliers = [0, *np.geomspace(given["least"], given["most"], given["points"])]
+    multipliers = [0, *np.geomspace(0.001, 10, 25)]
     policies = [("frontier", maximize(cmdp, cmdp.reward + it * cmdp.utility)) for it in multipliers]
     uniform = np.full_like(clinicians, 1 / clinicians.shape[1])
     policies += [("clinicians", clinicians), ("random", uniform), ("optimum", optimum.policy)]
@@ -98,11 +97,10 @@ if __name__ == "__main__":
         cmdp = sepsis_cmdp(model, given["share"], given["discount"], given["cost_unit"])
         optimum = solve(cmdp)
         if options.part == "frontier":
-            table = possible(model[2], cmdp, optimum, given)
+            table = possible(model[2], cmdp, optimum)
         elif options.part == "runs":
             table = spend(cmdp, optimum, given, [given["options"]], given["purpose"])
         else:
             table = search(cmdp, optimum, given)
         table["method"] = given.get("method", options.name)
-        table["algorithm"] = given.get("algorithm")
         write_table(table.reindex(columns=COLUMNS[options.part]), options.table)

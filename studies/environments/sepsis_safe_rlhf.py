@@ -64,8 +64,8 @@ def plan(cmdp, reward, utility):
 def learn(cmdp, visits, votes, evaluators, choices):
     """Policy and multiplier from votes (n, 3), for each choice of ridges of reward and utility.
 
-    Of the CMDP only transitions, first states, b, and the largest signals are used. A ridge of
-    utility that is None is that of reward.
+    Of the CMDP only transitions, first states, b, and the largest signals are used. Utility
+    may have no ridge of its own.
     """
     first, offsets = visits[::2], np.repeat([0.0, -cmdp.threshold], len(votes))
     comparisons = first - visits[1::2]
@@ -86,8 +86,9 @@ def learn(cmdp, visits, votes, evaluators, choices):
         return np.where(absorbing_states(cmdp)[:, None], signal[:, :1], signal)
 
     for choice in choices:
-        ridge, other = choice["ridge"], choice["utility_ridge"]
-        yield plan(cmdp, estimate("reward", ridge), estimate("utility", other or ridge))
+        ridge = choice["ridge"]
+        other = choice.get("utility_ridge", ridge)
+        yield plan(cmdp, estimate("reward", ridge), estimate("utility", other))
 
 
 def learned(cmdp, given, choices, seed, purpose):

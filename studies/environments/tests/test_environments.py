@@ -42,18 +42,15 @@ def priced(at_most):
 def test_ends_are_in_the_users_units():
     free = priced(at_most=100)
     most = free.in_units(*free.evaluate(solve_unconstrained(free).policy))[1] - 0.1
-    cmdp, more = priced(most), priced(most + 1e-4)
-    optimum, steps = solve(cmdp), {"primal_step": 0.1, "dual_step": 0.1}
-    options = steps | {"evaluators": 8, "horizon": 9}
+    cmdp = priced(most)
+    optimum = solve(cmdp)
+    options = {"primal_step": 0.1, "dual_step": 0.1, "evaluators": 8, "horizon": 9}
     trace = run(cmdp, "npgpd_hf", seeds=[0, 1, 2], iterations=5, **options)
     row = ends(trace.assign(environment="any"), cmdp, optimum).iloc[0]
     last = trace[trace["iteration"] == 5]
     reward, cost = cmdp.in_units(last["reward_value"].mean(), last["utility_value"].mean())
     best = cmdp.in_units(optimum.reward_value, 0)[0]
-    worth = cmdp.in_units(solve(more).reward_value, 0)[0] - best  # of a little more cost
-    assert row["price"] == pytest.approx(worth / 1e-4, rel=1e-3)
     assert row["gap"] == pytest.approx(best - reward)
     assert row["violation"] == pytest.approx(cost - most)
-    assert row["lagrangian_gap"] == pytest.approx(row["gap"] + row["price"] * row["violation"])
     uniform = cmdp.in_units(*cmdp.evaluate(np.full((3, 2), 0.5)))[0]
     assert row["gap_first"] == pytest.approx(best - uniform)
