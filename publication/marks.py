@@ -14,9 +14,12 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from pgpd_hf.statistics import mean_interval
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ("*.md", "docs/*.md", "publication/*.md", "reference/*.md", "studies/*/*.md")
 MARK = re.compile(r"([^\s*(|[]*)<!--\s*([\w-]+):\s*([^>]+?)\s*-->")
+ENDS = {"low": 1, "high": 2}
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 
@@ -26,16 +29,18 @@ def skipped(root, path):
 
 
 def number(folder, words, table, rows=None, take="count", of="max", times=1, form="d"):
-    """Text of a number: how many `rows` a query finds, or a column of them combined by `of`."""
+    """Text of a number: how many `rows` a query finds, or `take` of them combined by `of`."""
     found = pd.read_csv(folder / f"{table}.csv")
-    rows, take = rows and rows.format(*words), take.format(*words)
-    form = form.format(*words)
+    rows = rows and rows.format(*words)
+    take, of, form = (it.format(*words) for it in (take, of, form))
     found = found.query(rows) if rows else found
     if take == "count":
         return f"{len(found):{form}}"
     if found.empty:
         raise ValueError(f"no row with {rows}")
-    return f"{times * getattr(found[take], of)():{form}}".replace("-", "\N{MINUS SIGN}")
+    values = found.eval(take)
+    value = mean_interval(values)[ENDS[of]] if of in ENDS else getattr(values, of)()
+    return f"{times * value:{form}}".replace("-", "\N{MINUS SIGN}")
 
 
 def check(root, declared):
