@@ -56,8 +56,10 @@ def test_without_momentum_it_is_npgpd_hf(normalize):
 
 def test_with_momentum_it_differs_and_learns():
     trace, given = EXAMPLE["trace"], {"primal_step": 0.01, "dual_step": 0.1, "evaluators": 64}
-    gaps = pgpd_hf.aggregate(trace)["optimality_gap"]
+    curve = pgpd_hf.aggregate(trace)
+    gaps = curve["optimality_gap"]
     assert gaps.iloc[-1] < 0.3 * gaps.iloc[0]
+    assert pgpd_hf.plot_curves(curve).axes[0].get_ylabel() == "NPGPD-HF with momentum"
     without = pgpd_hf.run(pgpd_hf.random_cmdp(), "npgpd_hf", seeds=[0], iterations=1000, **given)
     ours = trace.query("seed == 0")["reward_value"].to_numpy()
     assert (ours[:2] == without["reward_value"][:2]).all()  # there is no momentum yet

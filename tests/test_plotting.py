@@ -13,6 +13,7 @@ from pgpd_hf import figures
 STEPS = {"primal_step": 0.1, "dual_step": 0.1, "iterations": 20, "seeds": range(3)}
 PROCESS = pgpd_hf.random_cmdp(4, 2, threshold=0.4)
 ENDS = {"low": -1, "high": 1}
+WIDE = dict.fromkeys(figures.METRICS, (-np.inf, np.inf))
 POLICY = np.array([[0.25, 0.75], [1, 0], [0, 1], [0.5, 0.5]])
 MOVES = np.array([[0, 0.25, 0.75, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0]])
 
@@ -29,6 +30,12 @@ def test_curves_show_means_in_the_units_of_the_user():
     np.testing.assert_allclose(violation, cost - 68, atol=1e-12)
     assert all("$M = 4$" in [it.get_text() for it in axes.texts] for axes in figure.axes)
     assert figure._repr_png_() == pgpd_hf.plot_curves(curve)._repr_png_()
+    read = curve.copy()  # as an experiment reads it from a file
+    read.attrs = {}
+    read = figures.in_units(read, cmdp.units._asdict())
+    axes = figures.panel(read, "npgpd_hf", "constraint_violation", WIDE).axes[0]
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), violation)
+    assert axes.get_ylabel() == "(cost)"
 
 
 @pytest.mark.parametrize(

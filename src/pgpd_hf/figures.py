@@ -62,11 +62,22 @@ def styled():
     return style.context(["default", STYLE])
 
 
-def figure1(aggregate, possible, labels=METRICS):
+def in_units(table, units):
+    """Gaps and violations of a table in the user's units, where the CMDP has some."""
+    if units is None:
+        return table
+    scales = dict(zip(METRICS, (units["reward_unit"], units["cost_unit"]), strict=True))
+    columns = {it: scales[metric] * table[it] for metric in METRICS for it in table if metric in it}
+    table = table.assign(**columns)
+    table.attrs["units"] = units
+    return table
+
+
+def figure1(aggregate, possible):
     """All panels: algorithms down, gap and violation across.
 
-    `aggregate` is a table of :func:`pgpd_hf.aggregate`; `possible` holds for each metric the
-    smallest and the largest value that a policy can have, `labels` what is beside its name.
+    `aggregate` is a table of :func:`pgpd_hf.aggregate` after :func:`in_units`; `possible` holds for
+    each metric the smallest and the largest value that a policy can have.
     """
     with styled():
         algorithms = aggregate["algorithm"].unique()
@@ -82,7 +93,7 @@ def figure1(aggregate, possible, labels=METRICS):
             row[0].set_ylabel(algorithm_labels(aggregate)[algorithm], fontweight="bold", fontsize=9)
         for metric, column in zip(METRICS, grid.T, strict=True):
             place = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            head = f"{metric.replace('_', ' ')}  {labels[metric]}"
+            head = f"{metric.replace('_', ' ')}  {_metric_label(aggregate, metric)}"
             column[0].annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
             _finish(column, metric, aggregate)
     return figure
@@ -91,11 +102,11 @@ def figure1(aggregate, possible, labels=METRICS):
 def possible(optimum):
     """Smallest and largest gap and violation of any policy, from what `optimum.json` holds."""
     reward, highest = optimum["reward_value"], optimum["unconstrained"]["reward_value"]
-    threshold, slack = optimum["threshold"], optimum["slack"]
-    return {
-        "optimality_gap": (reward - highest, reward),
-        "constraint_violation": (-slack, threshold),
+    ends = {
+        "optimality_gap": [reward - highest, reward],
+        "constraint_violation": [-optimum["slack"], optimum["threshold"]],
     }
+    return in_units(pd.DataFrame(ends), optimum.get("units"))
 
 
 def panel(aggregate, algorithm, metric, possible):
@@ -108,7 +119,8 @@ def panel(aggregate, algorithm, metric, possible):
         label = algorithm_labels(aggregate)[algorithm]
         name = f"{metric.replace('_', ' ').capitalize()} of {label}"
         axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
-        axes.set(xlabel=_iteration_label(aggregate, algorithm), ylabel=METRICS[metric])
+        label = _metric_label(aggregate, metric)
+        axes.set(xlabel=_iteration_label(aggregate, algorithm), ylabel=label)
     return figure
 
 
@@ -144,7 +156,9 @@ def finding(aggregate, algorithm, metric):
 def algorithm_labels(table):
     """Names of algorithms as readers know them; those of one's own may stand in the table."""
     own = dict(zip(table["algorithm"], table.get("label", table["algorithm"]), strict=True))
-    return own | {name: kind.label for name, kind in ALGORITHMS.items()}
+    labels = own | {name: kind.label for name, kind in ALGORITHMS.items()}
+    twice = [name for name, label in labels.items() if [*labels.values()].count(label) > 1]
+    return labels | {name: f"{labels[name]} ({name})" for name in twice if name not in ALGORITHMS}
 
 
 def save(figure, folder, name):
@@ -166,6 +180,13 @@ def _draw(axes, aggregate, algorithm, metric, possible):
     axes.set_xlim(0, table["iteration"].max())
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def _metric_label(aggregate, metric):
+    """What gap or violation is, or whose units it has."""
+    if aggregate.attrs.get("units") is None:
+        return METRICS[metric]
+    return "(reward)" if metric == "optimality_gap" else "(cost)"
 
 
 def _iteration_label(aggregate, algorithm):

@@ -36,20 +36,12 @@ def plot_curves(curve: pd.DataFrame) -> Any:
     """
     require_instance("curve", curve, pd.DataFrame)
     figures = _figures()
-    scales, labels = (1.0, 1.0), figures.METRICS
-    if (units := curve.attrs.get("units")) is not None:
-        scales, labels = units[:2], dict(zip(figures.METRICS, ("(reward)", "(cost)"), strict=True))
-    columns = {
-        name: scale
-        for metric, scale in zip(figures.METRICS, scales, strict=True)
-        for name in (metric, f"{metric}_low", f"{metric}_high")
-    }
-    for name in ("algorithm", "evaluators", "iteration", "answers", *columns):
+    ends = (f"{metric}{end}" for metric in figures.METRICS for end in ("", "_low", "_high"))
+    for name in ("algorithm", "evaluators", "iteration", "answers", *ends):
         if name not in curve:
             raise ValueError(f"curve: column {name!r} expected, as pgpd_hf.aggregate makes it")
-    scaled = curve.assign(**{name: scale * curve[name] for name, scale in columns.items()})
     possible = dict.fromkeys(figures.METRICS, (-np.inf, np.inf))
-    return figures.figure1(scaled, possible, labels)
+    return figures.figure1(figures.in_units(curve, curve.attrs.get("units")), possible)
 
 
 def plot_policy(

@@ -114,10 +114,10 @@ def run(
     Returns
     -------
     trace : pandas.DataFrame
-        Columns :data:`COLUMNS`, sorted by seed and iteration. `evaluators` is <NA> for infinitely
-        many. The gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are signed; `mean_*`
-        are averages over the iterates 0 to `iteration`; `answers`, 0 for infinitely many
-        evaluators, and `env_steps` are cumulative.
+        Columns :data:`COLUMNS`, and `label` for an algorithm of one's own, sorted by seed and
+        iteration. `evaluators` is <NA> for infinitely many. The gap :math:`V_r^\star - V_r` and
+        the violation :math:`b - V_g` are signed; `mean_*` are averages over the iterates 0 to
+        `iteration`; `answers`, 0 for infinitely many evaluators, and `env_steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
         After the last iteration, by increasing seed; only with `return_policies`.
 
@@ -287,8 +287,10 @@ def _table(algorithm, setting, seeds, grid, values):
         "answers": asked * (evaluators or 0) * setting.questions,
         "env_steps": asked * setting.env_steps,
     }
+    if algorithm.name not in ALGORITHMS:
+        columns["label"] = algorithm.label or algorithm.name
     table = pd.DataFrame(columns)
-    table.attrs["units"] = setting.cmdp.units and tuple(setting.cmdp.units)
+    table.attrs["units"] = setting.cmdp.units and setting.cmdp.units._asdict()
     return table
 
 

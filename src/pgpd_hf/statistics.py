@@ -42,6 +42,8 @@ def aggregate(trace: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
                 row |= dict(zip((value, f"{value}_low", f"{value}_high"), ends, strict=True))
             rows.append(row)
     table = pd.DataFrame(rows).astype({key: trace[key].dtype for key in _KEYS})
+    if "label" in trace:
+        table["label"] = table["algorithm"].map(trace.groupby("algorithm")["label"].first())
     table.attrs = dict(trace.attrs)
     return table
 

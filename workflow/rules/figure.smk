@@ -55,16 +55,12 @@ rule aggregate:
         script=f"{SCRIPTS}/aggregate.py",
         code=sources("statistics tables"),
         traces=collect("<results>/runs/{run}.csv", run=run_names()),
-        own=[source(name) for name in OWN],
     output:
         table=report("<results>/aggregate.csv", "../report/table.rst", category="Tables"),
     log:
         "<logs>/aggregate.log",
-    params:
-        own=json.dumps(CLASSES),
     shell:
-        "python -I {input.script:q} {input.traces} --own {params.own:q} --table {output.table}"
-        " >{log} 2>&1"
+        "python -I {input.script:q} {input.traces} --table {output.table} >{log} 2>&1"
 
 
 rule figure:

@@ -8,7 +8,7 @@ import pandas as pd
 import yaml
 
 from pgpd_hf import ALGORITHMS
-from pgpd_hf.figures import algorithm_labels
+from pgpd_hf.figures import METRICS, algorithm_labels, in_units
 from pgpd_hf.runs import load_class
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.tables import one_line, read_json, read_table, read_traces
@@ -40,13 +40,18 @@ def show(table, columns):
     return table[columns].to_string(index=False)
 
 
-def notes(optimum):
-    """What else to know of the environment."""
-    if optimum["multiplier"] == 0:
+def environment(optimum):
+    """What to know of the environment, in the user's units."""
+    units = optimum.get("units") or {"reward_unit": 1, "reward_zero": 0, "cost_unit": 1}
+    best = units["reward_zero"] + units["reward_unit"] * optimum["reward_value"]
+    slack = units["cost_unit"] * optimum["slack"]
+    multiplier = optimum["multiplier"]
+    yield f"The best safe policy has reward value {best:.4g} and multiplier {multiplier:.4g}."
+    yield f"The safest policy is {slack:.4g} safer than required."
+    if multiplier == 0:
         yield "The constraint does not bind: the best policy without it is safe."
-    if units := optimum.get("units"):
-        reward, cost = units["reward_unit"], units["cost_unit"]
-        yield f"A gap of 1 is {reward:.4g} of reward, a violation of 1 is {cost:.4g} of cost."
+    if "units" in optimum:
+        yield "Gaps are in units of the reward, violations in units of the cost."
 
 
 def cautions(config, default):
@@ -66,7 +71,7 @@ def cautions(config, default):
 
 def pairs(labels, trace):
     """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
-    ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False).last()
+    ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False)[[*METRICS]].last()
     for name, place in options.own.items():
         other = load_class(place).streams
         if other not in trace["algorithm"].unique():
@@ -76,7 +81,7 @@ def pairs(labels, trace):
         less = (ends.loc[name] - ends.loc[other]).dropna()
         for number, group in less.groupby("evaluators", dropna=False):
             told = f"M = {'inf' if pd.isna(number) else number}"
-            for metric in ("optimality_gap", "constraint_violation"):
+            for metric in METRICS:
                 mean, low, high = mean_interval(group[metric])
                 told += f", {metric.split('_')[1]} {mean:+.4f} [{low:+.4f}, {high:+.4f}]"
             yield told
@@ -84,21 +89,21 @@ def pairs(labels, trace):
 
 with one_line():
     record, optimum = read_json(options.provenance), read_json(options.optimum)
-    aggregate = read_table(options.aggregate)
+    units = optimum.get("units")
+    aggregate = in_units(read_table(options.aggregate), units)
     last = aggregate.groupby("algorithm")["iteration"].transform("max")
     ends = aggregate[aggregate["iteration"] == last].copy()
-    for name, metric in (("gap", "optimality_gap"), ("violation", "constraint_violation")):
+    for name, metric in zip(("gap", "violation"), METRICS, strict=True):
         ends[name] = intervals(ends, metric, f"{metric}_low", f"{metric}_high")
-    name, best = record["config"]["name"], optimum["reward_value"]
     text = [
-        f"Experiment {name}. The best safe policy has reward value {best:.4g} and multiplier"
-        f" {optimum['multiplier']:.4g}; the safest is {optimum['slack']:.4g} above the threshold.",
-        *notes(optimum),
+        f"Experiment {record['config']['name']}.",
+        *environment(optimum),
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
         show(ends, ["algorithm", "M", "gap", "violation"]),
     ]
     if options.own:
-        text += pairs(algorithm_labels(aggregate), read_traces(options.traces))
+        traces = in_units(read_traces(options.traces), units)
+        text += pairs(algorithm_labels(aggregate), traces)
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'").copy()
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
@@ -110,10 +115,6 @@ with one_line():
             text.append("none: an average gap is not positive, and has no logarithm.")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
     text += ["", *cautions(record["config"], default), f"The figure is {options.figure}."]
-    folder, end = Path(options.figure).parent, "_optimality_gap.csv"
-    drawn = {path.name.removesuffix(end) for path in folder.glob(f"*{end}")}
-    for name in sorted(drawn - {*aggregate["algorithm"]}):
-        text.append(f"{folder}/{name}_* is left from an earlier run.")
     if record["commit"] is None:
         text.append(f"No commit is recorded: {record['why']}.")
     Path(options.text).write_text("\n".join(text) + "\n", encoding="utf-8")
