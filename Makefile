@@ -24,19 +24,22 @@ RUN := .venv/bin/python -P -m
 OWN := $(if $(CONFIG),"$$CONFIG")
 # The file is checked first, since Snakemake itself would run code in a template.
 CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
-SNAKEMAKE := $(CHECK) \
+SNAKEMAKE := $(CHECK) mkdir -p .snakemake; touch .snakemake/begun; \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
     $(RUN) snakemake $(OWN:%=--configfile %) --cores $(CORES)
-# What made jobs fail, once more at the end.
-CAUSES = { sed -n 's/^ *error: /error: /p' "$$(ls -t .snakemake/log/*.log | head -n 1)" | \
-    sort -u >&2; exit 1; }
+# What made jobs of this run fail, once more at the end.
+CAUSES = { find .snakemake/log -newer .snakemake/begun \
+    -exec sed -n 's/^ *error: /error: /p' {} + | sort -u >&2; exit 1; }
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
-# A misspelt setting would be ignored.
+# A misspelt setting would be ignored, and one that the goal does not have.
 GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
-SETTINGS := CONFIG CORES FULL STUDY PYTHON EXPERIMENTS STATEMENT SEEDS MARGIN FRESH
-ifneq ($(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN)),)
-$(error $(filter-out $(SETTINGS),$(GIVEN)): one of $(SETTINGS) expected)
+SETTINGS := CONFIG CORES FULL STUDY PYTHON EXPERIMENTS
+OF_STUDIES := STATEMENT SEEDS MARGIN FRESH
+OTHERS := $(filter-out $(SETTINGS) $(if $(filter study,$(MAKECMDGOALS)),$(OF_STUDIES)) \
+    PIP_% PGPD_HF_%,$(GIVEN))
+ifneq ($(OTHERS),)
+$(error $(OTHERS): one of $(SETTINGS) expected, and by make study alone $(OF_STUDIES))
 endif
 
 .DEFAULT_GOAL := help

@@ -8,7 +8,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.27")
@@ -18,9 +17,9 @@ min_version("9.27")
 ORIGIN = getattr(find_spec("pgpd_hf"), "origin", None) or "not/installed/at/all"
 CLONE = Path(ORIGIN).resolve().parents[2]
 if not (CLONE / "workflow/scripts/configuration.py").is_file():
-    raise WorkflowError("pgpd_hf: a clone that pip install --editable has installed is needed")
+    sys.exit("error: pgpd_hf: a clone that pip install --editable has installed is needed")
 if Path("src/pgpd_hf").is_dir() and not CLONE.samefile(os.curdir):
-    raise WorkflowError(f"pgpd_hf: installed from {CLONE}, not from here; activate .venv here")
+    sys.exit(f"error: pgpd_hf: installed from {CLONE}, not from here; activate .venv here")
 SCRIPTS, NOTEBOOKS, LIBRARY, DEFAULTS = (
     os.path.relpath(CLONE / name)
     for name in ("workflow/scripts", "notebooks", "src/pgpd_hf", "config")
@@ -37,7 +36,7 @@ try:
     check = runpy.run_path(f"{CLONE}/workflow/scripts/configuration.py")["check"]
     FOLDER = check(config, workflow.configfiles)
 except ValueError as error:
-    raise WorkflowError(str(error)) from None
+    sys.exit(f"error: {error}")
 
 
 pathvars:

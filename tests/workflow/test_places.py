@@ -181,10 +181,10 @@ def test_package_without_a_clone_or_of_another_clone_is_refused(project, tmp_pat
     python = install(tmp_path / "elsewhere/.venv", place)
     code, output = project.snakemake(*snakefile, python=python, cwd=empty)
     assert code == 1
-    assert "\npgpd_hf: a clone that pip install --editable has installed is needed\n" in output
+    assert "error: pgpd_hf: a clone that pip install --editable has installed is needed" in output
     code, output = project.snakemake("--dry-run", python=install(tmp_path / "v", ROOT / "src"))
     assert code == 1
-    assert f"\npgpd_hf: installed from {ROOT}, not from here; activate .venv here\n" in output
+    assert f"error: pgpd_hf: installed from {ROOT}, not from here; activate .venv here" in output
 
 
 def test_algorithm_beside_the_configuration_and_environment_by_name(project):

@@ -42,11 +42,12 @@ rule runs:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
         settings=figure_settings,
+        policies=lambda wildcards, output: f"--policies {output.policies}",
     shell:
         "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
         " --algorithm {wildcards.algorithm} --evaluators {wildcards.evaluators}"
         " --seeds {wildcards.first} {wildcards.last} --settings {params.settings:q}"
-        " --trace {output.trace} --policies {output.policies} >{log} 2>&1"
+        " --trace {output.trace} {params.policies} >{log} 2>&1"
 
 
 rule aggregate:

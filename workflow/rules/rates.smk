@@ -1,16 +1,10 @@
 # Rates in T beside the theorems': runs of their own for each T, since step sizes depend on T.
 
 
-rule rates_runs:
-    """One algorithm, one M, one rule for the steps, one block of seeds; all T."""
-    input:
-        script=f"{SCRIPTS}/run.py",
-        code=ENGINE,
-        algorithm=f"{LIBRARY}/{{algorithm}}.py",
-        environment="<results>/environment.npz",
-        optimum="<results>/optimum.json",
+# One algorithm, one M, one rule for the steps, one block of seeds; all T.
+use rule runs as rates_runs with:
     output:
-        "<results>/rates/{algorithm}/M{evaluators}/{step_rule}/seeds{first}-{last}.csv",
+        trace="<results>/rates/{algorithm}/M{evaluators}/{step_rule}/seeds{first}-{last}.csv",
     log:
         "<logs>/rates/{algorithm}_M{evaluators}_{step_rule}_{first}-{last}.log",
     resources:
@@ -19,11 +13,7 @@ rule rates_runs:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
         settings=rates_settings,
-    shell:
-        "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
-        " --algorithm {wildcards.algorithm} --evaluators {wildcards.evaluators}"
-        " --seeds {wildcards.first} {wildcards.last} --settings {params.settings:q}"
-        " --trace {output} >{log} 2>&1"
+        policies="",
 
 
 rule rates_table:
