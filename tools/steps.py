@@ -9,27 +9,25 @@ import runpy
 from pathlib import Path
 
 from pgpd_hf.environments import make_environment
-from pgpd_hf.steps import CANDIDATES, TIED, chosen_steps, search_steps
+from pgpd_hf.steps import CANDIDATES, DROPPED, TIED, chosen_steps, search_steps
 from pgpd_hf.tables import one_line
 
 CHECKS = Path(__file__).resolve().parents[1] / "workflow/scripts/configuration.py"
-NOT_PASSED = ("iterations", "primal_step", "dual_step")
 
 
 def suggest(cmdp, config, name, threads):
     """Lines of a configuration for one algorithm."""
     options = config["algorithms"][name]
     given = {key: config[key] for key in ("evaluators", "horizon", "link")} | options
-    given = {key: value for key, value in given.items() if key not in NOT_PASSED}
     given = {key: None if value == "theorem" else value for key, value in given.items()}
-    how = {"iterations": options["iterations"], "seeds": 16, "threads": threads, "progress": True}
-    scores = search_steps(cmdp, name, **how, **given)
-    chosen, tied = chosen_steps(scores), scores[scores["standing"] == TIED]
-    yield f"  {name}:  # for all M; of {len(scores)} pairs {len(tied)} others may be as good"
-    for key, value in chosen.items():
-        at_end = {scores[key].min(), scores[key].max()} & {value, *tied[key]}
-        told = "  # values beyond the grid may be as good (choose_steps)" if at_end else ""
-        yield f"    {key}: {value:.12g}{told}"
+    given |= {"primal_step": None, "dual_step": None}  # are searched
+    scores = search_steps(cmdp, name, **given, seeds=16, threads=threads, progress=True)
+    tied = (scores["standing"] == TIED).sum()
+    yield f"  {name}:  # for all M; of {len(scores)} pairs {tied} others may be as good"
+    if scores.loc[scores["standing"] != DROPPED, "at_end"].any():
+        yield "    # Values beyond the grid may be as good, too: choose_steps."
+    for key, value in chosen_steps(scores).items():
+        yield f"    {key}: {value:.12g}"
 
 
 def main():

@@ -63,11 +63,11 @@ def options_of(algorithm, **changes):
     return {key: None if value == "theorem" else value for key, value in options.items()}
 
 
-def source(algorithm):
-    """File of an algorithm: of the library, or beside the configuration."""
-    if algorithm in OWN:
-        return CLASSES[algorithm].rsplit(":", 1)[0]
-    return f"{LIBRARY}/{EXACT.get(algorithm, algorithm)}.py"
+def own_sources(wildcards):
+    """Files of an algorithm: of the library, or beside the configuration with its parents."""
+    if wildcards.algorithm in OWN:
+        return [CLASSES[wildcards.algorithm].rsplit(":", 1)[0], *sources("npgpd_hf zpgpd_hf")]
+    return sources(EXACT.get(wildcards.algorithm, wildcards.algorithm))
 
 
 def minutes(iterations):

@@ -25,10 +25,7 @@ rule runs:
     input:
         script=f"{SCRIPTS}/run.py",
         code=ENGINE,
-        algorithm=lambda wildcards: source(wildcards.algorithm),
-        parents=lambda wildcards: (
-            sources("npgpd_hf zpgpd_hf") if wildcards.algorithm in OWN else []
-        ),
+        algorithm=own_sources,
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",
     output:

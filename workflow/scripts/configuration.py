@@ -9,7 +9,6 @@ import math
 import re
 import reprlib
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -21,9 +20,8 @@ from snakemake.utils import update_config
 CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
-ALGORITHMS = SCHEMA["properties"]["algorithms"]["properties"]
-# Numbers of base 8 and 60 in YAML 1.1, which PyYAML reads.
-ODD_NUMBER = re.compile(r"[-+]?(0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?")
+# In YAML 1.1, which PyYAML reads, numbers of base 8 and 60, and 1e-3, which is a text there.
+ODD_NUMBER = re.compile(r"[-+]?((0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?|\d+e[-+]?\d+)", re.I)
 
 
 class Loader(yaml.SafeLoader):
@@ -81,12 +79,10 @@ def check(config, files):
     default = read(DEFAULT)
     contents = {Path(path): read(path) for path in files if is_own(path, config)}
     changes = {path: it for path, it in contents.items() if not path.samefile(DEFAULT)}
-    if changes and not any("name" in content for content in changes.values()):
-        path = next(iter(changes))
-        raise ValueError(f"{path}: the key 'name' is missing; an experiment has its own")
-    for path, content in changes.items():
-        if content.get("name") == default["name"]:
-            raise ValueError(f"{path}: name: another name than the default's expected")
+    if changes and config.get("name") == default["name"]:
+        told = f"name: a name of its own expected, not that of the default, {default['name']!r}"
+        raise ValueError(f"{[*changes][-1]}: {told}")
+    for content in changes.values():
         environment = content.get("environment")
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
@@ -99,8 +95,6 @@ def check(config, files):
     if not config["algorithms"]:
         raise ValueError("algorithms: at least one expected, got none")
     folder = [*changes][-1].parent if changes else None
-    if folder:
-        require_own(config["name"], folder, files)
     named = {"environment.file": config["environment"].get("file")}
     for name, options in config["algorithms"].items():
         named[f"algorithms.{name}.class"] = options.get("class", "").split(":")[0]
@@ -109,21 +103,6 @@ def check(config, files):
             place = folder or "the folder of the configuration that names it"
             raise ValueError(f"{key}: a file in {place} expected, got {file!r}, which is not there")
     return folder
-
-
-def require_own(name, folder, files):
-    """Refuse a name that another file beside these has, too, since both have one folder."""
-    line = re.compile(rf"^name: *['\"]?{name}['\"]? *(#.*)?$", re.MULTILINE)
-    for path in sorted(folder.glob("*.yaml")):
-        other = path.is_file() and not any(map(path.samefile, files))
-        if other and line.search(path.read_text(encoding="utf-8-sig", errors="ignore")):
-            raise ValueError(f"name: another than {name!r} expected, since {path} has it, too")
-
-
-def hint(name, allowed):
-    """Suggest the name that was probably meant, if one is similar."""
-    near = difflib.get_close_matches(str(name), allowed, 1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def require(config, schema=SCHEMA, file=""):
@@ -141,7 +120,9 @@ def require(config, schema=SCHEMA, file=""):
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema["properties"])
         name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
-        told = f"unknown key {name!r}{hint(name, allowed)}; allowed are {', '.join(allowed)}"
+        near = difflib.get_close_matches(name, allowed, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        told = f"unknown key {name!r}{hint}; allowed are {', '.join(allowed)}"
         raise ValueError(f"{key}: {told}")
     part, told, value = schema, "", reprlib.repr(error.instance)
     for step in error.absolute_schema_path:
@@ -150,15 +131,6 @@ def require(config, schema=SCHEMA, file=""):
     wrong = error.message.replace(repr(error.instance), value)
     if told and error.validator != "required":
         wrong = f"got {value}"
-    if error.validator == "enum":
-        wrong += hint(error.instance, error.validator_value)
-    *place, name = error.absolute_path or [""]
-    if place == ["algorithms"] and name not in ALGORITHMS:
-        wrong += hint(name, ALGORITHMS)
-    with suppress(ValueError):  # to YAML 1.1, 1e-3 is text
-        if isinstance(error.instance, str):
-            number = f"{float(error.instance):.15f}".rstrip("0").rstrip(".")
-            wrong += f", a text; the number is {number}"
     raise ValueError(f"{key}: {wrong}" + (f"; expected: {told}" if told else ""))
 
 

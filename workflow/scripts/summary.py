@@ -4,14 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
-import pandas as pd
 import yaml
 
-from pgpd_hf import ALGORITHMS
+from pgpd_hf import ALGORITHMS, aggregate
 from pgpd_hf.figures import METRICS, algorithm_labels, in_units
 from pgpd_hf.runs import load_class
-from pgpd_hf.statistics import mean_interval
-from pgpd_hf.tables import one_line, read_json, read_table, read_traces
+from pgpd_hf.tables import VALUES, one_line, read_json, read_table, read_traces
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--default", required=True, help="default configuration, a YAML file")
@@ -38,6 +36,13 @@ def show(table, columns):
     table["M"] = table["evaluators"].astype(object).fillna("inf")
     table["algorithm"] = table["algorithm"].map(algorithm_labels(table))
     return table[columns].to_string(index=False)
+
+
+def show_ends(table):
+    """Gaps and violations as text, from means and their intervals."""
+    for name, metric in zip(("gap", "violation"), METRICS, strict=True):
+        table[name] = intervals(table, metric, f"{metric}_low", f"{metric}_high")
+    return show(table, ["algorithm", "M", "gap", "violation"])
 
 
 def environment(optimum):
@@ -71,39 +76,30 @@ def cautions(config, default):
 
 def pairs(labels, trace):
     """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
-    ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False)[[*METRICS]].last()
+    ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False)[[*VALUES]].last()
     for name, place in options.own.items():
         other = load_class(place).streams
-        if other not in trace["algorithm"].unique():
-            continue
-        both = f"{labels[name]} minus {labels[other]}"
-        yield f"\n{both} on the same random numbers, 95 % intervals:"
-        less = (ends.loc[name] - ends.loc[other]).dropna()
-        for number, group in less.groupby("evaluators", dropna=False):
-            told = f"M = {'inf' if pd.isna(number) else number}"
-            for metric in METRICS:
-                mean, low, high = mean_interval(group[metric])
-                told += f", {metric.split('_')[1]} {mean:+.4f} [{low:+.4f}, {high:+.4f}]"
-            yield told
+        if other in ends.index:
+            less = (ends.loc[name] - ends.loc[other]).dropna().reset_index()
+            both = f"{labels[name]} minus {labels[other]}"
+            yield "\nOn the same random numbers, means of differences by seed, 95 % intervals:"
+            yield show_ends(aggregate(less.assign(algorithm=both, iteration=0)))
 
 
 with one_line():
     record, optimum = read_json(options.provenance), read_json(options.optimum)
     units = optimum.get("units")
-    aggregate = in_units(read_table(options.aggregate), units)
-    last = aggregate.groupby("algorithm")["iteration"].transform("max")
-    ends = aggregate[aggregate["iteration"] == last].copy()
-    for name, metric in zip(("gap", "violation"), METRICS, strict=True):
-        ends[name] = intervals(ends, metric, f"{metric}_low", f"{metric}_high")
+    curves = in_units(read_table(options.aggregate), units)
+    last = curves.groupby("algorithm")["iteration"].transform("max")
+    ends = curves[curves["iteration"] == last].copy()
     text = [
         f"Experiment {record['config']['name']}.",
         *environment(optimum),
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
-        show(ends, ["algorithm", "M", "gap", "violation"]),
+        show_ends(ends),
     ]
     if options.own:
-        traces = in_units(read_traces(options.traces), units)
-        text += pairs(algorithm_labels(aggregate), traces)
+        text += pairs(algorithm_labels(curves), in_units(read_traces(options.traces), units))
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'").copy()
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
