@@ -6,6 +6,7 @@ Matplotlib's own, and settings of the user have no effect.
 
 import io
 import string
+import textwrap
 from pathlib import Path
 
 import matplotlib as mpl
@@ -90,7 +91,8 @@ def figure1(aggregate, possible):
                 axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
                 axes.set_xlabel(_iteration_label(aggregate, algorithm))
                 axes.tick_params(labelleft=True)
-            row[0].set_ylabel(algorithm_labels(aggregate)[algorithm], fontweight="bold", fontsize=9)
+            label = textwrap.fill(algorithm_labels(aggregate)[algorithm], 24)
+            row[0].set_ylabel(label, fontweight="bold", fontsize=9)
         for metric, column in zip(METRICS, grid.T, strict=True):
             place = {"xycoords": "axes fraction", "textcoords": "offset points"}
             head = f"{metric.replace('_', ' ')}  {_metric_label(aggregate, metric)}"

@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
 from pgpd_hf import ALGORITHMS, aggregate
@@ -82,8 +83,7 @@ def pairs(labels, trace):
         if other in ends.index:
             less = (ends.loc[name] - ends.loc[other]).dropna().reset_index()
             both = f"{labels[name]} minus {labels[other]}"
-            yield "\nOn the same random numbers, means of differences by seed, 95 % intervals:"
-            yield show_ends(aggregate(less.assign(algorithm=both, iteration=0)))
+            yield aggregate(less.assign(algorithm=both, iteration=0))
 
 
 with one_line():
@@ -99,7 +99,10 @@ with one_line():
         show_ends(ends),
     ]
     if options.own:
-        text += pairs(algorithm_labels(curves), in_units(read_traces(options.traces), units))
+        traces = in_units(read_traces(options.traces), units)
+        if differences := [*pairs(algorithm_labels(curves), traces)]:
+            text.append("\nOn the same random numbers, differences by seed, 95 % intervals:")
+            text.append(show_ends(pd.concat(differences)))
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'").copy()
         slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
