@@ -28,7 +28,7 @@ SNAKEMAKE := $(CHECK) mkdir -p .snakemake; touch .snakemake/begun; \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
     $(RUN) snakemake $(OWN:%=--configfile %) --cores $(CORES)
 # What made jobs of this run fail, once more at the end.
-CAUSES = { find .snakemake/log -newer .snakemake/begun \
+CAUSES = { find .snakemake/log -type f -newer .snakemake/begun \
     -exec sed -n 's/^ *error: /error: /p' {} + | sort -u >&2; exit 1; }
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
