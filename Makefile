@@ -32,14 +32,15 @@ CAUSES = { find .snakemake/log -type f -newer .snakemake/begun \
     -exec sed -n 's/^ *error: /error: /p' {} + | sort -u >&2; exit 1; }
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
-# A misspelt setting would be ignored, and one that the goal does not have.
+# A misspelt setting would be ignored, and so would a setting that the goal does not have.
 GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
-SETTINGS := CONFIG CORES FULL STUDY PYTHON EXPERIMENTS
-OF_STUDIES := STATEMENT SEEDS MARGIN FRESH
-OTHERS := $(filter-out $(SETTINGS) $(if $(filter study,$(MAKECMDGOALS)),$(OF_STUDIES)) \
-    PIP_% PGPD_HF_%,$(GIVEN))
+has = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
+SETTINGS := CONFIG CORES PYTHON $(call has,study plan report verify record,STUDY) \
+    $(call has,study,STATEMENT SEEDS MARGIN FRESH) $(call has,verify,FULL) \
+    $(call has,overlay,EXPERIMENTS)
+OTHERS := $(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN))
 ifneq ($(OTHERS),)
-$(error $(OTHERS): one of $(SETTINGS) expected, and by make study alone $(OF_STUDIES))
+$(error $(OTHERS): no setting of make $(MAKECMDGOALS), which has $(strip $(SETTINGS)))
 endif
 
 .DEFAULT_GOAL := help
@@ -57,7 +58,7 @@ help:  ## 0 | this list
 	echo '  CONFIG  file of an experiment of your own, for what is run, planned and reported'
 	echo '  CORES   at most this many at once; all by default'
 	echo '  FULL    1 for the long form of verify'
-	echo '  STUDY   name of a folder of studies, for study, verify, record and report'
+	echo '  STUDY   name of a folder of studies, for study, plan, report, verify and record'
 	echo '  PYTHON  interpreter that makes .venv; python3 by default'
 
 figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
@@ -74,7 +75,7 @@ notebooks: .venv/kernels  ## 1 | tutorial, lesson and votes as pages: results/no
 	done
 
 plan: .venv/installed  ## 0 | jobs, and the limits of minutes and memory that a cluster is told
-	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(OWN:%=--configfile %)
+	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(OF_STUDY) $(OWN:%=--configfile %)
 
 steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its file
 	.venv/bin/python -P tools/steps.py --cores $(CORES) $(OWN)
@@ -86,6 +87,7 @@ study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGI
 	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
 	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
 	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
+	$(if $(strip $(ASKED)),,$(CHECK) echo "results/$$NAME/$$STUDY; make report STUDY=$$STUDY: a page")
 
 overlay: .venv/installed  ## 0 | two that have run in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)

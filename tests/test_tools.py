@@ -38,14 +38,17 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     ends = {}
     for name, family, seeds in (("mine", "typical", 3), ("yours", purpose, 5)):
         trace = run(random_cmdp(), "npgpd_hf", seeds=range(seeds), purpose=family, **SETTING)
-        ends[name] = trace.query("iteration == 9")["optimality_gap"].to_numpy()
+        ends[name] = 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
         path = tmp_path / f"results/{name}/runs/npgpd_hf/M4/seeds0000-000{seeds - 1}.csv"
         path.parent.mkdir(parents=True)
         write_table(trace, path)
         write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
         write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
         config = {"algorithms": {"npgpd_hf": {"rounds": seeds}}, "purpose": family}
+        config["environment"] = {"instance": 42}
         write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
+        units = {"reward_unit": 10.0, "cost_unit": 2.0}
+        write_json({"units": units}, tmp_path / f"results/{name}/optimum.json")
     first, second = ends.values()
     if paired := purpose == "typical":
         second = second[:3]
@@ -94,7 +97,7 @@ def test_steps_are_lines_of_a_configuration(tmp_path, call):
     )
     said = call("steps.py", "mine.yaml", "--cores", "1")
     found = yaml.safe_load(said)["algorithms"]["npgpd_hf"]
-    assert [*found] == ["primal_step", "dual_step"]
+    assert [*found] == ["iterations", "primal_step", "dual_step"]
     assert min(found.values()) > 0
     with pytest.raises(SystemExit, match="^error: none.yaml: No such file"):
         call("steps.py", "none.yaml")
@@ -154,6 +157,6 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
 def test_make_refuses_settings_that_a_goal_does_not_have():
     for setting in ("STATEMENT=npgpd_gap_plateaus", "SEDES=3"):
         made = subprocess.run(["make", "-n", "report", setting], cwd=ROOT, capture_output=True)
-        told = f"{setting.split('=')[0]}: one of CONFIG CORES "
+        told = f"{setting.split('=')[0]}: no setting of make report, which has CONFIG "
         assert made.returncode and told in made.stderr.decode()
     assert subprocess.run(["make", "-n", "study", "SEEDS=3"], cwd=ROOT).returncode == 0

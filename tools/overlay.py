@@ -24,11 +24,12 @@ LOOKS = "-", (0, (3, 1.5))  # the second experiment is dashed
 
 
 def read(name):
-    """Runs of an experiment, their means, and its configuration."""
+    """Runs of an experiment, their means, both in the user's units, and its configuration."""
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
     config = read_json(folder / "provenance.json")["config"]
+    units = read_json(folder / "optimum.json").get("units")
     curves = read_table(folder / "aggregate.csv")
     paths = []
     for algorithm, number, seeds in curves[[*KEYS, "seeds"]].drop_duplicates().to_numpy():
@@ -36,7 +37,7 @@ def read(name):
         for first in range(0, seeds, 10):
             block = f"seeds{first:04d}-{min(first + 10, seeds) - 1:04d}"
             paths.append(folder / f"runs/{algorithm}/M{number}/{block}.csv")
-    return read_traces(paths), curves, config
+    return figures.in_units(read_traces(paths), units), figures.in_units(curves, units), config
 
 
 def difference(first, second, paired):
@@ -92,8 +93,11 @@ def draw(curves, names, algorithms):
                     lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
             title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
-            axes.set(xlabel="iteration", ylabel=figures.METRICS[metric], title=title)
-        figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
+            axes.set(
+                xlabel="iteration", ylabel=figures.metric_label(curves[0], metric), title=title
+            )
+        told = "intervals are shaded, and dotted for the second experiment"
+        figure.legend(lines.values(), lines, ncols=2, loc="outside upper center", title=told)
     return figure
 
 
@@ -120,6 +124,8 @@ def main():
     seeds = f", over the {count} seeds that both have" if table["paired"].all() else ""
     print(f"\nEnds of runs{seeds}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
     print("Keys that differ:", *(told or ["  none"]), sep="\n")
+    if configs[0]["environment"] != configs[1]["environment"]:
+        print("Gaps and violations in different environments can hardly be compared.")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

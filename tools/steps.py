@@ -23,9 +23,10 @@ def suggest(cmdp, config, name, threads):
     given |= {"primal_step": None, "dual_step": None}  # are searched
     scores = search_steps(cmdp, name, **given, seeds=16, threads=threads, progress=True)
     tied = (scores["standing"] == TIED).sum()
-    yield f"  {name}:  # for all M; of {len(scores)} pairs {tied} others may be as good"
+    yield f"  {name}:  # for all M; a t test finds {tied} of {len(scores) - 1} other pairs no worse"
+    yield f"    iterations: {options['iterations']}"
     if scores.loc[scores["standing"] != DROPPED, "at_end"].any():
-        yield "    # Values beyond the grid may be as good, too: choose_steps."
+        yield "    # Values beyond those tried may be as good, too: choose_steps in Python."
     for key, value in chosen_steps(scores).items():
         yield f"    {key}: {value:.12g}"
 

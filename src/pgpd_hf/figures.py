@@ -95,7 +95,7 @@ def figure1(aggregate, possible):
             row[0].set_ylabel(label, fontweight="bold", fontsize=9)
         for metric, column in zip(METRICS, grid.T, strict=True):
             place = {"xycoords": "axes fraction", "textcoords": "offset points"}
-            head = f"{metric.replace('_', ' ')}  {_metric_label(aggregate, metric)}"
+            head = f"{metric.replace('_', ' ')}  {metric_label(aggregate, metric)}"
             column[0].annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
             _finish(column, metric, aggregate)
     return figure
@@ -121,7 +121,7 @@ def panel(aggregate, algorithm, metric, possible):
         label = algorithm_labels(aggregate)[algorithm]
         name = f"{metric.replace('_', ' ').capitalize()} of {label}"
         axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
-        label = _metric_label(aggregate, metric)
+        label = metric_label(aggregate, metric)
         axes.set(xlabel=_iteration_label(aggregate, algorithm), ylabel=label)
     return figure
 
@@ -152,7 +152,7 @@ def finding(aggregate, algorithm, metric):
     if metric == "constraint_violation" and highs.max() <= 0:
         return f"on average safe at the end: {end}"
     below = metric == "constraint_violation" and ends.max() <= 0
-    return f"{'ends at or below zero' if below else 'at the end'}: {end}"
+    return f"{'means at or below zero' if below else 'at the end'}: {end}"
 
 
 def algorithm_labels(table):
@@ -184,7 +184,7 @@ def _draw(axes, aggregate, algorithm, metric, possible):
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
-def _metric_label(aggregate, metric):
+def metric_label(aggregate, metric):
     """What gap or violation is, or whose units it has."""
     if aggregate.attrs.get("units") is None:
         return METRICS[metric]

@@ -95,7 +95,7 @@ def _open(env, options):
     try:
         import gymnasium  # which is optional, and takes a while
     except ImportError:
-        needed = "pip install 'pgpd-hf[gymnasium]' installs it"
+        needed = "pip install gymnasium installs it"
         raise ValueError(f"from_gymnasium: gymnasium is not installed; {needed}") from None
     if isinstance(env, str):
         try:

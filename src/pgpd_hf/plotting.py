@@ -99,7 +99,7 @@ def _figures():
     try:
         from pgpd_hf import figures
     except ImportError:
-        needed = "pip install 'pgpd-hf[figures]' installs it"
+        needed = "pip install matplotlib installs it"
         raise ValueError(f"matplotlib: not installed; {needed}") from None
     return figures
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+import traceback
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -65,8 +66,13 @@ def read_optimum(path):
 
 @contextmanager
 def one_line():
-    """Exit with one line where an argument or a file is refused."""
+    """Exit with one line; a traceback comes before it where nothing was refused."""
     try:
         yield
     except (ValueError, OSError) as error:
         sys.exit(f"error: {' '.join(str(error).split())}")
+    except Exception as error:
+        traceback.print_exc()
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{frame.filename}, line {frame.lineno}: {type(error).__name__}"
+        sys.exit(f"error: {place}: {' '.join(str(error).split())}")

@@ -146,9 +146,9 @@ def test_script_can_be_run_alone(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "keys and values, and no template, expected, got None"),
-        (b"- a\n- b", "keys and values, and no template, expected, got ['a', 'b']"),
-        (b"__use_yte__: true\nname: ?1", "keys and values, and no template, expected, got "),
+        (b"", "keys and values expected, got nothing"),
+        (b"- a\n- b", "keys and values expected, got ['a', 'b']"),
+        (b"__use_yte__: true\nname: ?1", "no template expected, got the key "),
         (b"a: 1\nseeds: 3\nseeds: 5", "plain YAML expected: line 3: the key 'seeds' stands twice"),
         (b"environment:\n  no: 3", "plain YAML expected: line 2: text expected as a key, got 'no'"),
         (b"{3: 3}", "plain YAML expected: line 1: text expected as a key, got '3'"),

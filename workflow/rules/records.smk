@@ -33,8 +33,9 @@ rule summary:
         "<logs>/summary.log",
     params:
         own=json.dumps(CLASSES),
+        kept=json.dumps(KEPT),
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
         " --optimum {input.optimum} --rates {input.rates} --provenance {input.provenance}"
         " --figure {input.figure} --own {params.own:q} --traces {input.traces}"
-        " --text {output.text} >{log} 2>&1"
+        " --kept {params.kept:q} --text {output.text} >{log} 2>&1"

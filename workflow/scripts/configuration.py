@@ -19,6 +19,7 @@ from snakemake.utils import update_config
 
 CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
+STEPS = "primal_step", "dual_step"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
 # In YAML 1.1, which PyYAML reads, numbers of base 8 and 60, and 1e-3, which is a text there.
 ODD_NUMBER = re.compile(r"[-+]?((0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?|\d+e[-+]?\d+)", re.I)
@@ -58,9 +59,11 @@ def read(path, aliases=False):
         raise ValueError(f"{path}: plain YAML expected: {told}") from None
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
-    if not isinstance(content, dict) or "__use_yte__" in content:
-        told = f"keys and values, and no template, expected, got {reprlib.repr(content)}"
-        raise ValueError(f"{path}: {told}")
+    if not isinstance(content, dict):
+        told = "nothing" if content is None else reprlib.repr(content)
+        raise ValueError(f"{path}: keys and values expected, got {told}")
+    if "__use_yte__" in content:
+        raise ValueError(f"{path}: no template expected, got the key '__use_yte__'")
     return content
 
 
@@ -74,19 +77,20 @@ def check(config, files):
     """Check a configuration and the files that it was merged from, and settle it in place.
 
     `NAME: null` leaves an algorithm out. A file or a name of Gymnasium replaces the default's keys
-    of the environment. Returns the folder of the last file, beside which files that it names lie.
+    of the environment. Returns the folder of the last file, beside which files that it names lie,
+    and the step sizes of each algorithm that are the default's, since no file has them.
     """
     default = read(DEFAULT)
     contents = {Path(path): read(path) for path in files if is_own(path, config)}
     changes = {path: it for path, it in contents.items() if not path.samefile(DEFAULT)}
-    if changes and config.get("name") == default["name"]:
-        told = f"name: a name of its own expected, not that of the default, {default['name']!r}"
-        raise ValueError(f"{[*changes][-1]}: {told}")
     for content in changes.values():
         environment = content.get("environment")
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
     require(config)
+    if changes and config["name"] == default["name"]:
+        told = f"name: a name of its own expected, not that of the default, {default['name']!r}"
+        raise ValueError(f"{[*changes][-1]}: {told}")
     order = [name for it in changes.values() for name in it.get("algorithms") or {}]
     if not {*default["algorithms"]} <= {*order}:  # a file that names them all orders them, too
         order = [*default["algorithms"], *order]
@@ -102,7 +106,13 @@ def check(config, files):
         if file and not (folder and (folder / file).is_file()):
             place = folder or "the folder of the configuration that names it"
             raise ValueError(f"{key}: a file in {place} expected, got {file!r}, which is not there")
-    return folder
+    own = [it.get("algorithms") or {} for it in changes.values()]
+    kept = {
+        name: [step for step in STEPS if not any(step in (it.get(name) or ()) for it in own)]
+        for name in default["algorithms"]
+        if name in config["algorithms"] and changes
+    }
+    return folder, kept
 
 
 def require(config, schema=SCHEMA, file=""):
@@ -154,7 +164,7 @@ def check_files(files):
     config = read(DEFAULT)
     for file in files:
         update_config(config, read(file))
-    return config, check(config, [*files, DEFAULT])
+    return config, check(config, [*files, DEFAULT])[0]
 
 
 if __name__ == "__main__":

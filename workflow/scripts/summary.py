@@ -20,6 +20,7 @@ parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
 parser.add_argument("--figure", required=True, help="the picture of all panels")
 parser.add_argument("--own", required=True, type=json.loads, help="classes by name, as JSON")
+parser.add_argument("--kept", required=True, type=json.loads, help="the default's steps, as JSON")
 parser.add_argument("--traces", nargs="*", default=[], help="CSV files, for own algorithms")
 parser.add_argument("--text", required=True, help="text file that is written")
 options = parser.parse_args()
@@ -65,12 +66,11 @@ def cautions(config, default):
     named = {"evaluators": "M", "horizon": "H", "iterations": "T", "rounds": "N"}
     keys = ("environment", "evaluators", "horizon", "link")
     other = [key for key in keys if config[key] != default[key]]
-    for name, own in config["algorithms"].items():
-        usual = default["algorithms"].get(name, {})
-        changed = [key for key in own if own[key] != usual.get(key)]
-        kept = [key for key in ("primal_step", "dual_step") if key not in changed]
-        if kept and other + changed:
-            told = ", ".join(named.get(key, key) for key in other + changed)
+    for name, kept in options.kept.items():
+        own, usual = config["algorithms"][name], default["algorithms"][name]
+        changed = other + [key for key in own if own[key] != usual.get(key)]
+        if kept and changed:
+            told = ", ".join(named.get(key, key) for key in changed)
             kept, label = " and ".join(kept), ALGORITHMS[name].label
             yield f"{label} has the default's {kept}, found for another {told}: see make steps."
 
@@ -97,6 +97,7 @@ with one_line():
         *environment(optimum),
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
         show_ends(ends),
+        "Gap: reward missing to the best safe policy. Negative violation: safer than required.",
     ]
     if options.own:
         traces = in_units(read_traces(options.traces), units)
