@@ -30,7 +30,7 @@ _LAPACK_FROM = 33  # from this number of states on, LAPACK is faster than the ke
 _MATRIX_ENTRIES = 2**20  # of matrices in one call of LAPACK: 8 MiB
 
 
-@dataclass(frozen=True, eq=False, repr=False, init=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CMDP:
     r"""A finite constrained Markov decision process (CMDP), with one constraint.
 
@@ -77,46 +77,36 @@ class CMDP:
     (0.5, 1.5)
     """
 
-    transition: Array
-    reward: Array
-    utility: Array
-    initial: Array
+    transition: Array | Any
+    reward: Array | Any
+    utility: Array | Any
+    initial: Array | Any
     discount: float
     threshold: float
-    scale: float
-    largest_return: float | None
-    units: Units | None
-    map: NDArray[np.str_] | None
+    scale: float = 1.0
+    largest_return: float | None = None
+    units: Units | None = None
+    map: NDArray[np.str_] | Any = None
 
-    def __init__(
-        self,
-        transition: ArrayLike,
-        reward: ArrayLike,
-        utility: ArrayLike,
-        initial: ArrayLike,
-        discount: float,
-        threshold: float,
-        scale: float = 1.0,
-        largest_return: float | None = None,
-        units: Units | None = None,
-        map: ArrayLike | None = None,
-    ) -> None:
-        transition = require_probabilities("transition", transition, (None, None, None))
+    def __post_init__(self) -> None:
+        transition = require_probabilities("transition", self.transition, (None, None, None))
         shape = sizes(transition)
-        scale = require_number("scale", scale, above=0)
-        discount = require_number("discount", discount, at_least=0, below=1)
+        scale = require_number("scale", self.scale, above=0)
+        discount = require_number("discount", self.discount, at_least=0, below=1)
         require_number("scale / (1 - discount), the largest value", scale / (1 - discount))
+        initial = require_probabilities("initial", self.initial, shape[:1])
+        largest = optional(require_number, "largest_return", self.largest_return, above=0)
         checked = {
             "transition": frozen(transition),
-            "reward": frozen(require_signal("reward", reward, shape, scale)),
-            "utility": frozen(require_signal("utility", utility, shape, scale)),
-            "initial": frozen(require_probabilities("initial", initial, shape[:1])),
+            "reward": frozen(require_signal("reward", self.reward, shape, scale)),
+            "utility": frozen(require_signal("utility", self.utility, shape, scale)),
+            "initial": frozen(initial),
             "discount": discount,
-            "threshold": require_number("threshold", threshold),
+            "threshold": require_number("threshold", self.threshold),
             "scale": scale,
-            "largest_return": optional(require_number, "largest_return", largest_return, above=0),
-            "units": optional(_units, "units", units),
-            "map": optional(_map, "map", map, *shape),
+            "largest_return": largest,
+            "units": optional(_units, "units", self.units),
+            "map": optional(_map, "map", self.map, *shape),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
