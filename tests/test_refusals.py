@@ -112,7 +112,6 @@ FUNCTIONS = {
         {
             "trace": [3, "trace", {}, TRACE.to_numpy(), TRACE.drop(columns="multiplier"), [TRACE]]
             + [TRACE[:0], TRACE.assign(multiplier="a"), TRACE.assign(seed=0)],
-            "level": [*NO_NUMBER, None, 0, 1, 1.5, -1],
         },
     ),
 }

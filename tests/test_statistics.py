@@ -16,17 +16,17 @@ def test_aggregate_has_a_row_for_each_curve_and_iteration_whatever_the_order():
     curves = ("zpgpd_hf", 16), ("npgpd_hf", 64), ("npgpd_hf", None)
     traces = [run(random_cmdp(), name, evaluators=m, **options) for name, m in curves]
     trace = pd.concat(traces, ignore_index=True)
-    curve = aggregate(trace, 0.9)
+    curve = aggregate(trace)
     assert curve["algorithm"].tolist() == ["zpgpd_hf"] * 2 + ["npgpd_hf"] * 4
     assert curve["evaluators"].fillna(0).tolist() == [16, 16, 64, 64, 0, 0]
     assert curve[["iteration", "seeds"]].to_numpy().tolist() == [[0, 4], [5, 4]] * 3
     for name in VALUES[:-2]:  # the last two are the same for all seeds
         samples = traces[1].query("iteration == 5")[name]
-        interval = stats.t.interval(0.9, 3, samples.mean(), stats.sem(samples))
+        interval = stats.t.interval(0.95, 3, samples.mean(), stats.sem(samples))
         row = curve[[name, f"{name}_low", f"{name}_high"]].iloc[3]
         assert row.tolist() == pytest.approx([samples.mean(), *interval], rel=1e-12)
     shuffled = trace.iloc[::-1].sort_values("algorithm", ascending=False, kind="stable")
-    pd.testing.assert_frame_equal(aggregate(shuffled, 0.9), curve, check_exact=True)
+    pd.testing.assert_frame_equal(aggregate(shuffled), curve, check_exact=True)
     assert aggregate(traces[0].query("seed == 2"))["multiplier_low"].isna().all()
 
 

@@ -1,7 +1,8 @@
 """Policy gradient primal-dual methods for safe reinforcement learning from human feedback.
 
 A replication of Liu, Kline and Wei (arXiv 2604.19024): the algorithms NPGPD-HF and ZPGPD-HF, which
-learn a policy for a constrained Markov decision process from the votes of evaluators.
+learn a policy for a constrained Markov decision process from the votes of evaluators. A bad
+argument raises ValueError: one line that names it, what is allowed, and what was given.
 """
 
 from importlib.metadata import version

@@ -58,11 +58,6 @@ class CMDP:
         For pictures of policies, where states are the cells of a grid, row by row, and actions lead
         left, down, right and up. Letters are S start, G goal, H hole, F other cells.
 
-    Raises
-    ------
-    ValueError
-        If an argument is malformed by more than rounding; the message names it, and the index.
-
     Examples
     --------
     One state and two actions: the first earns more reward, the second more utility.
@@ -146,11 +141,6 @@ class CMDP:
             Differences of returns at which evaluators with the logistic link vote .73 to .27; by
             default the largest return, so that returns of the CMDP lie in [0, 1].
 
-        Raises
-        ------
-        ValueError
-            If an argument is malformed, or the tables do not fit into memory.
-
         Examples
         --------
         >>> import pgpd_hf
@@ -222,8 +212,8 @@ class CMDP:
         policy = self.check_policy(policy)
         batch = policy.reshape(-1, self.states, self.actions)  # (B, S, A)
         if self.states < _LAPACK_FROM:
-            signals = self.transition, self.reward, self.utility, self.initial, self.discount
-            values = _values(batch, *signals)
+            model = self.transition, self.reward, self.utility, self.initial, self.discount
+            values = _values(batch, *model)
         else:
             size = max(1, _MATRIX_ENTRIES // self.states**2)
             parts = [batch[i : i + size] for i in range(0, max(1, len(batch)), size)]

@@ -33,19 +33,17 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
     transition = require_probabilities("transition", transition, (*shape, shape[0]))
 
     def scaled(name, value, sign, unit):
-        """Signal from zero on, its unit, the value of zero, and the largest return."""
+        """Signal in its unit, from zero on; the unit; the value of zero; and the largest return."""
         signal = sign * _per_step(name, value, transition, source)
         lowest, highest = float(signal.min()), float(signal.max())
         width = require_number(f"{name}, largest return", (highest - lowest) / (1 - discount))
-        shape = (1 - discount) * (signal - lowest) / ((highest - lowest) or 1.0)
+        relative = (1 - discount) * (signal - lowest) / ((highest - lowest) or 1.0)
         if highest - lowest <= _ROUNDING * max(-lowest, highest):  # a constant, but for rounding
-            shape = np.zeros_like(signal)
-        largest = width * largest_return(transition, shape, discount)
-        if unit is None:
-            unit = largest or 1.0
-        unit = require_number(f"{name}_unit", unit, above=0)
+            relative = np.zeros_like(signal)
+        largest = width * largest_return(transition, relative, discount)
+        unit = require_number(f"{name}_unit", (largest or 1.0) if unit is None else unit, above=0)
         factor = require_number(f"{name}_unit, returns in this unit", width / unit)
-        return shape * factor, unit, sign * lowest / (1 - discount), largest / unit
+        return relative * factor, unit, sign * lowest / (1 - discount), largest / unit
 
     reward, reward_unit, reward_zero, most_reward = scaled("reward", reward, 1.0, reward_unit)
     utility, cost_unit, cost_zero, most_utility = scaled("cost", cost, -1.0, cost_unit)
@@ -99,8 +97,7 @@ def _sources(actions, shape):
 def _per_step(name, value, transition, source):
     """Reward or cost (S, A); what depends on the next state, by its expectation."""
     array = require_array(name, value, (...,), finite=False)
-    shapes = transition.shape[:2], transition.shape
-    if array.shape not in shapes:
+    if array.shape not in (shapes := (transition.shape[:2], transition.shape)):
         expected = f"shape {shapes[0]} or {shapes[1]} expected"
         raise ValueError(f"{name}: {expected}, got {array.shape}")
     array = require_array(name, array[source], array.shape)

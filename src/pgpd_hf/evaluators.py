@@ -4,13 +4,8 @@ Asked to compare two trajectories, each of M evaluators votes for the second wit
 :math:`\sigma(\Delta)`, independently; :math:`\Delta` is its return less that of the first. From k
 votes both algorithms estimate :math:`\Delta` as :math:`\sigma^{-1}(\mathrm{clip}[k/M])`
 (Algorithm 1, lines 8-12, 15-17 and 19-20; Algorithm 2, lines 8-12, 14 and 15). These M + 1 numbers
-are tabulated. The question whether a trajectory is harmless compares :math:`R_g^H(\tau)` with b in
-the same way.
-
-Assumption 2.1 of the paper asks for a continuous, strictly increasing :math:`\sigma` with
-:math:`\sigma(0) = 1/2` whose inverse is Lipschitz on :math:`[\sigma(-B), \sigma(B)]`. All links
-here are distribution functions of symmetric unimodal densities, so the Lipschitz constant is
-:math:`1/\sigma'(B)`.
+are tabulated. Whether a trajectory is harmless is asked in the same way: its return is compared
+with b.
 """
 
 import math
@@ -27,7 +22,7 @@ from pgpd_hf.trajectories import Tables, make_tables
 
 ESTIMATORS = ("plug-in", "unbiased")
 LOGISTIC, _PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
-_INFINITELY_MANY = 0  # in kernels, instead of None
+INFINITELY_MANY = 0  # in kernels, instead of None
 MOST_EVALUATORS = 10**7  # their table takes 80 MB
 _HIGHEST_DEGREE = 255  # of the series of unbiased estimates
 _NEGLIGIBLE = 1e-6  # remainder at which the series ends, as a share of the largest difference
@@ -44,20 +39,19 @@ class Link:
     density: Callable  # sigma', of a float
 
     def inverse_lipschitz(self, bound):
-        r"""Lipschitz constant L of the inverse on :math:`[\sigma(-B), \sigma(B)]`."""
+        r"""Lipschitz constant L of the inverse on :math:`[\sigma(-B), \sigma(B)]` (Assumption 2.1).
+
+        It is :math:`1/\sigma'(B)`, since densities of all links are symmetric and unimodal.
+        """
         try:
             return 1 / self.density(bound)
         except (OverflowError, ZeroDivisionError):
             return math.inf
 
 
-def _normal_density(x):
-    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-
-
 LINKS = {
     "logistic": Link(LOGISTIC, special.logit, lambda x: 1 / (2 + 2 * math.cosh(x))),
-    "probit": Link(_PROBIT, special.ndtri, _normal_density),
+    "probit": Link(_PROBIT, special.ndtri, lambda x: math.exp(-x * x / 2) / math.sqrt(math.tau)),
     "cauchy": Link(
         _CAUCHY, lambda p: np.tan(math.pi * (p - 0.5)), lambda x: 1 / (math.pi * (1 + x * x))
     ),
@@ -90,7 +84,7 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers
     """
     chosen = LINKS[link]
     if evaluators is None:
-        return Evaluators(_INFINITELY_MANY, chosen.code, 0.0, np.zeros(1))
+        return Evaluators(INFINITELY_MANY, chosen.code, 0.0, np.zeros(1))
     shares = np.arange(evaluators + 1) / evaluators
     estimate = np.clip(chosen.inverse(shares), -bound, bound)
     if estimator == "unbiased":
@@ -108,14 +102,12 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers
 def unbiased_estimates(evaluators, bound):
     r"""Tabulate estimates (M + 1,) without bias from logistic votes, and the bias that remains.
 
-    Count votes as :math:`\pm 1`, with mean :math:`y = 2\sigma(\Delta) - 1`. The products of the
-    votes of j evaluators have the mean :math:`y^j`, and so has their mean over all sets of j
-    evaluators, the U-statistic :math:`U_j(k)`. Since :math:`\Delta = \sum_j 2 y^j / j` over odd j,
-    the estimate :math:`x_k = \sum_{j \le m} 2 U_j(k) / j` has the bias
-    :math:`-\sum_{j > m} 2 y^j / j`, largest where :math:`\Delta = \pm B`.
-
-    The degree m is the first at which this bias is below a millionth of B, at most 255, and at most
-    (M + 1)/2: since :math:`U_{M-j} = U_M U_j`, terms beyond repeat earlier ones with a random sign.
+    Over odd j, :math:`\Delta = \sum_j 2 y^j / j` with :math:`y = 2\sigma(\Delta) - 1`. The mean
+    :math:`U_j(k)` over all sets of j evaluators of the product of their votes, counted as
+    :math:`\pm 1`, estimates :math:`y^j` without bias: :math:`x_k = \sum_{j \le m} 2 U_j(k) / j`
+    (publication/note.typ, Lemma 5.1). The degree m is the first at which the rest of the series is
+    below a millionth of B, at most 255, and at most (M + 1)/2: since :math:`U_{M-j} = U_M U_j`,
+    further terms repeat earlier ones with a random sign.
     """
     degrees = np.arange(1, min((evaluators + 1) // 2, _HIGHEST_DEGREE) + 1, 2)
     coefficients = 2 / degrees
@@ -150,7 +142,7 @@ def feedback_bias(evaluators, link, bound):
 @njit
 def ask(evaluators, difference, word):
     """Put a question to all evaluators, and estimate the difference from their votes."""
-    if evaluators.number == _INFINITELY_MANY:
+    if evaluators.number == INFINITELY_MANY:
         return difference
     chance = vote_probability(evaluators.link, difference)
     chance += evaluators.random_answers * (0.5 - chance)

@@ -46,16 +46,13 @@ class NPGPDHF(HumanFeedback):
         trajectories = _lay_out(self.rounds, *theta.shape)
         policy = self.policy(theta)
         excess = _estimate(setting.simulator, policy, words, advantage, trajectories)
-        return Answers(advantage[0], advantage[1], excess)
+        return Answers(*advantage, excess)
 
     def advance(self, setting, state, words, normals):
         """Make as many iterations as there are rows of random words."""
-        theta = state.theta.copy()
-        steps = setting.steps._replace(primal=setting.steps.primal / (1 - setting.cmdp.discount))
-        policies, multipliers, multiplier = _advance(
-            setting.simulator, theta, state.multiplier, words, steps
-        )
-        return policies, multipliers, State(theta, multiplier)
+        theta, simulator, steps = state.theta.copy(), setting.simulator, setting.steps
+        *iterates, multiplier = _advance(simulator, steps, theta, state.multiplier, words)
+        return *iterates, State(theta, multiplier)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +78,7 @@ class NPGPD(PrimalDual):
 
 
 @njit(allocates=True)
-def _advance(simulator, theta, multiplier, words, steps):
+def _advance(simulator, steps, theta, multiplier, words):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
@@ -93,7 +90,8 @@ def _advance(simulator, theta, multiplier, words, steps):
         # Lines 3-20: estimate both advantages from votes, and V_g - b.
         excess = _estimate(simulator, policies[t], words[t], advantage, trajectories)
         # Lines 21-22: natural policy gradient step on the Lagrangian.
-        primal_step = steps.primal / normalizer(steps.power, multiplier)
+        primal_step = steps.primal / (1 - simulator.tables.discount)
+        primal_step /= normalizer(steps.power, multiplier)
         for s in range(states):
             for a in range(actions):
                 lagrangian = advantage[0, s, a] + multiplier * advantage[1, s, a]

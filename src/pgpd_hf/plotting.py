@@ -28,11 +28,6 @@ def plot_curves(curve: pd.DataFrame) -> Any:
     curve : pandas.DataFrame
         As :func:`pgpd_hf.aggregate` returns it; of a CMDP with units, ``curve.attrs["units"]``
         holds those in which gap and violation are shown.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or Matplotlib is not installed.
     """
     require_instance("curve", curve, pd.DataFrame)
     figures = _figures()
@@ -63,11 +58,6 @@ def plot_policy(
     policy : array_like, float, shape (S, A)
     states, actions : list of str, optional
         Names for a table, instead of numbers.
-
-    Raises
-    ------
-    ValueError
-        If an argument does not fit the CMDP, or Matplotlib is not installed.
     """
     require_instance("cmdp", cmdp, CMDP)
     policy = cmdp.check_policy(policy, single=True)

@@ -121,11 +121,6 @@ def run(
     policies : ndarray, float64, shape (seeds, S, A)
         After the last iteration, by increasing seed; only with `return_policies`.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Examples
     --------
     >>> import pgpd_hf
@@ -233,9 +228,10 @@ def iterates(case, state):
     own.
     """
     total, words = case.setting.iterations, max(1, case.setting.words)
-    rows = min(_CHUNK_ITERATIONS, _CHUNK_ENTRIES // state.theta.size, _CHUNK_WORDS // words)
-    for first in range(0, total, max(1, rows)):
-        *iterated, state = case.advance(state, min(max(1, rows), total - first))
+    fitting = min(_CHUNK_ITERATIONS, _CHUNK_ENTRIES // state.theta.size, _CHUNK_WORDS // words)
+    rows = max(1, fitting)
+    for first in range(0, total, rows):
+        *iterated, state = case.advance(state, min(rows, total - first))
         yield iterated
     policy = case.algorithm.policy(state.theta)
     yield policy[None], np.array([state.multiplier]), np.array([case.asked])

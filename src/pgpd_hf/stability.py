@@ -3,12 +3,12 @@ r"""Whether ZPGPD-HF settles, predicted without a run.
 The primal step follows estimates that are mostly noise: at a frozen multiplier :math:`\lambda` the
 policy wanders. Let the answers about reward and utility, averaged over N rounds, have the
 covariance matrix C and, for small differences of values, the slopes :math:`c_r` and :math:`c_g`.
-Let d be the dimension of the sphere of directions, :math:`\mu` its radius, and :math:`\eta` the
-step :math:`\eta_1`, divided as `normalize` says.
+Let d be the dimension of the sphere of directions, :math:`\mu` its radius, :math:`\eta` the primal
+step, divided as `normalize` says, and :math:`\Pi` the projection onto policies.
 
-* The drift is the gradient of :math:`c_r V_r^\mu + \lambda c_g V_g^\mu` (divergence theorem), where
-  :math:`V^\mu(\theta) = E[V(\Pi(\theta + \mu u))]` with u uniform in the unit ball and the
-  projection :math:`\Pi` onto policies.
+* The mean of a step is :math:`\eta` times the gradient of
+  :math:`c_r V_r^\mu + \lambda c_g V_g^\mu`,
+  where :math:`V^\mu(\theta) = E[V(\Pi(\theta + \mu u))]` with u uniform in the unit ball.
 * The noise is nearly isotropic: each coordinate of a step has the variance
   :math:`\eta^2 d\,\sigma^2/\mu^2`, :math:`\sigma^2 = C_{rr} + 2\lambda C_{rg} + \lambda^2 C_{gg}`.
 * A diffusion with this drift and noise, reflected at the faces of the simplices, has the density
@@ -16,18 +16,17 @@ step :math:`\eta_1`, divided as `normalize` says.
   :math:`\tau(\lambda) = \eta d\,\sigma^2(\lambda)/(2\mu^2)`.
 
 As printed, :math:`\tau` grows like :math:`\lambda^2` and the pressure towards safety like
-:math:`\lambda`: beyond some :math:`\lambda` a larger multiplier buys *less* utility. If the mean
-:math:`\bar V_g(\lambda)` is below b for every :math:`\lambda`, the multiplier runs away; so it does
-if it rises past all safe values before the policy has followed. The averaged dynamics are
+:math:`\lambda`: beyond some :math:`\lambda` a larger multiplier buys *less* utility. The multiplier
+runs away if the mean :math:`\bar V_g(\lambda)` is below b everywhere, or if it rises past all safe
+values before the policy has followed, by the averaged dynamics
 
 .. math:: \frac{dv}{dt} = |A|(|A|+1)\,\eta\,\tau(\lambda) (\bar V_g(\lambda) - v), \qquad
-   \frac{d\lambda}{dt} = \eta_2 (b - v),
+   \frac{d\lambda}{dt} = \eta_2 (b - v),  \qquad v(0) = V_g(\mathrm{uniform}).
 
-from the uniform policy on. The law is proved for the diffusion. The rest is approximate: steps are
-small, the states' rows are independent, each in the linear field of the mean of the others, and C
-and c are those of the uniform policy. On random environments with values in [0, 1] predictions were
-wrong only for :math:`\bar V_g - b` within .02 of zero (.05 if the multiplier is fast). The time of
-the break is not predicted.
+The law is proved for the diffusion. The rest is approximate: steps are small, the rows of states
+are independent, each in the linear field of the mean of the others, and C and c are those of the
+uniform policy. On random environments with values in [0, 1] predictions were wrong only for
+:math:`\bar V_g - b` within .02 of zero (.05 if the multiplier is fast).
 """
 
 from __future__ import annotations  # help() shows names of types
@@ -44,7 +43,7 @@ from scipy import integrate, special
 from pgpd_hf.arguments import require_instance, shown
 from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP, Array
-from pgpd_hf.evaluators import vote_probability
+from pgpd_hf.evaluators import INFINITELY_MANY, vote_probability
 from pgpd_hf.optimum import proportional, solve
 from pgpd_hf.policies import project_rows
 from pgpd_hf.primal_dual import PrimalDual, normalizer
@@ -149,7 +148,7 @@ class _Law:
     """The Gibbs law of a setting: its noise, its temperature, and its mean values."""
 
     def __init__(self, cmdp, setting):
-        self.cmdp, self.steps, self.place = cmdp, setting.steps, setting.perturbation
+        self.cmdp, self.steps, self.perturbation = cmdp, setting.steps, setting.perturbation
         self.uniform = np.full_like(cmdp.reward, 1 / cmdp.actions)
         spread = 2 * return_covariance(cmdp, self.uniform)  # of two trajectories
         moments = [answer_moments(setting.simulator.evaluators, spread[i, i]) for i in range(2)]
@@ -162,9 +161,9 @@ class _Law:
         return self.steps.primal / normalizer(self.steps.power, float(multiplier))
 
     def temperature(self, multiplier):
-        weights, place = np.array([1.0, multiplier]), self.place
+        weights, how = np.array([1.0, multiplier]), self.perturbation
         variance = weights @ self.noise @ weights
-        return self.step(multiplier) * place.dimension * variance / (2 * place.radius**2)
+        return self.step(multiplier) * how.dimension * variance / (2 * how.radius**2)
 
     def outruns(self, multipliers, excess, unstable):
         """Whether the averaged multiplier rises past the last safe one.
@@ -195,7 +194,7 @@ class _Law:
     def values(self, multipliers):
         """Mean values of reward and utility at each multiplier, shape (2, n)."""
         cmdp, field, policies = self.cmdp, self.uniform, []
-        points, images, logarithms = _cloud(self.place, cmdp.actions)
+        points, images, logarithms = _cloud(self.perturbation, cmdp.actions)
         for multiplier in multipliers:
             signal = self.slopes[0] * cmdp.reward + multiplier * self.slopes[1] * cmdp.utility
             temperature = max(self.temperature(multiplier), _COLDEST * cmdp.value_bound)
@@ -228,7 +227,7 @@ def return_covariance(cmdp, policy):
 
 def answer_moments(evaluators, variance):
     """Slope of the mean answer, and variance, about a normal difference of mean 0."""
-    if evaluators.number == 0:
+    if evaluators.number == INFINITELY_MANY:
         return 1.0, variance
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     nodes, step = math.sqrt(max(variance, 0.0)) * nodes, 1e-4
@@ -249,7 +248,7 @@ def answer_moments(evaluators, variance):
 
 
 @lru_cache(8)
-def _cloud(place, actions):
+def _cloud(how, actions):
     """Points of a row's simplex, the means of their perturbed projections, and log weights.
 
     The points are spread evenly, along the faces, and around every corner at all distances.
@@ -263,10 +262,10 @@ def _cloud(place, actions):
     around = np.where(others, 0.0, 1 - distances[:, None])
     around[others] = (distances[:, None] * random.dirichlet(np.ones(actions - 1), each)).ravel()
     points = proportional(np.maximum(np.concatenate([even, along, around]), 1e-300))
-    rows = rows_of_ball(random, _SHIFTS // 2, actions, place)
+    rows = _rows_of_ball(random, _SHIFTS // 2, actions, how)
     images, moved = np.zeros_like(points), np.empty_like(points)
     for shift in np.concatenate([rows, -rows]):
-        project_rows(points + place.radius * shift, moved)
+        project_rows(points + how.radius * shift, moved)
         images += moved / _SHIFTS
     # The density of the mixture of all three kinds, up to a constant.
     gammaln, distances = special.gammaln, np.maximum(points @ (1 - np.eye(actions)), 1e-300)
@@ -279,17 +278,17 @@ def _cloud(place, actions):
     return points, images, -np.logaddexp.reduce(kinds, axis=1)
 
 
-def rows_of_ball(random, count, actions, place):
+def _rows_of_ball(random, count, actions, how):
     """One row of each of some uniform points of the unit ball in the space of directions.
 
     A point is a normal vector over its norm, times a power of a uniform number.
     """
-    rows, free = random.standard_normal((count, actions)), actions - place.tangent
-    if place.tangent:
+    rows, free = random.standard_normal((count, actions)), actions - how.tangent
+    if how.tangent:
         rows -= rows.mean(1, keepdims=True)
-    rest = place.dimension - free
+    rest = how.dimension - free
     others = random.chisquare(rest, count) if rest else np.zeros(count)
-    lengths = random.random(count) ** (1 / place.dimension)
+    lengths = random.random(count) ** (1 / how.dimension)
     return rows * (lengths / np.sqrt((rows**2).sum(1) + others))[:, None]
 
 
@@ -302,7 +301,7 @@ def _checked(multipliers, bound):
     if len(checked) == 0 or checked[0] < 0 or checked[-1] > bound or (np.diff(checked) <= 0).any():
         told = f"increasing numbers in [0, {bound:g}] expected"
         raise ValueError(f"multipliers: {told}, got {shown(multipliers)}")
-    return checked.copy()
+    return checked
 
 
 def _crossings(multipliers, excess):

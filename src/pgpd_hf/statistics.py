@@ -5,23 +5,22 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from pgpd_hf.arguments import require_instance, require_number
+from pgpd_hf.arguments import require_instance
 from pgpd_hf.tables import VALUES
 
 LEVEL = 0.95
 _KEYS = ["algorithm", "evaluators", "iteration"]
 
 
-def aggregate(trace: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+def aggregate(trace: pd.DataFrame) -> pd.DataFrame:
     """Means over seeds of tables of :func:`pgpd_hf.run`, on one CMDP, one below the other.
 
     There is a row for each algorithm, in the order of the table, M and iteration, with the number
-    of `seeds`, and of each value the mean and the ends `_low` and `_high` of its interval, of a
-    level in (0, 1). They are NaN for one seed. ValueError names a column that is missing, or a seed
-    that stands twice.
+    of `seeds`, and of each value the mean and the ends `_low` and `_high` of its 95 % interval.
+    They are NaN for one seed. ValueError names a column that is missing, or a seed that stands
+    twice.
     """
     require_instance("trace", trace, pd.DataFrame)
-    level = require_number("level", level, above=0, below=1)
     if trace.empty:
         raise ValueError("trace: at least one row expected")
     for name in (*_KEYS, "seed", *VALUES):
@@ -38,7 +37,7 @@ def aggregate(trace: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
         for key, group in part.groupby(_KEYS, dropna=False):
             row = dict(zip(_KEYS, key, strict=True)) | {"seeds": len(group)}
             for value in VALUES:
-                ends = mean_interval(group[value].to_numpy(), level)
+                ends = mean_interval(group[value].to_numpy())
                 row |= dict(zip((value, f"{value}_low", f"{value}_high"), ends, strict=True))
             rows.append(row)
     table = pd.DataFrame(rows).astype({key: trace[key].dtype for key in _KEYS})

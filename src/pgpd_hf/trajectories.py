@@ -173,15 +173,15 @@ def sample_returns(tables, trajectories, words, horizon):
     """
     width = np.uint64(trajectories.thresholds.shape[2])
     if tables.ends or width > _FOUR:
-        _sample_pairs(tables, trajectories, words, horizon, width, tables.ends)
-    elif len(trajectories.start) < 3:  # here the compiler knows the last two arguments
-        _sample_pairs(tables, trajectories, words, horizon, _FOUR, False)
+        _follow_two(tables, trajectories, words, horizon, width, tables.ends)
+    elif len(trajectories.start) < 3:  # the compiler makes use of constants
+        _follow_two(tables, trajectories, words, horizon, _FOUR, False)
     else:
-        _sample_fours(tables, trajectories, words, horizon)
+        _follow_four(tables, trajectories, words, horizon)
 
 
 @njit
-def _sample_fours(tables, trajectories, words, horizon):
+def _follow_four(tables, trajectories, words, horizon):
     """Follow four trajectories side by side, of a CMDP with W = 4 that never ends."""
     cuts, count = trajectories.thresholds.reshape(-1), len(trajectories.start)
     last, stride, returns = count - 1, np.uint64(count), trajectories.returns
@@ -210,7 +210,7 @@ def _sample_fours(tables, trajectories, words, horizon):
 
 
 @njit(forceinline=True)
-def _sample_pairs(tables, trajectories, words, horizon, width, ends):
+def _follow_two(tables, trajectories, words, horizon, width, ends):
     """Follow two trajectories side by side, of any CMDP.
 
     Two trajectories end together when both are in absorbing states; the rest is a geometric series.

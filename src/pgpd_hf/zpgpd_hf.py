@@ -10,11 +10,9 @@ projected before it is followed; in the softmax parameterization nothing has to 
 the option `directions` "sphere" v comes from the unit sphere, as written; with "tangent" from the
 unit directions along which rows keep their sum, and d is the dimension of these.
 
-As M, N and H grow and :math:`\mu` vanishes, the mean of the estimates is, inside of the simplices,
-the gradient that PG-PD follows,
-:math:`\theta^{(t+1)} = P_\Theta(\theta^{(t)} + \eta_1 \nabla_\theta V_L^{\theta,\lambda}(\rho))`
-with :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`. At their border the projection of
-:math:`\theta + \mu v` biases it.
+PG-PD follows the gradient itself, :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`. Inside of
+the simplices it is the limit of the mean estimate as M, N and H grow and :math:`\mu` vanishes; at
+their border the projection of :math:`\theta + \mu v` is a bias.
 """
 
 import math
@@ -123,11 +121,9 @@ class ZPGPDHF(HumanFeedback):
 
     def advance(self, setting, state, words, normals):
         """Make as many iterations as there are rows of random numbers."""
-        theta, known = state.theta.copy(), (setting.simulator, setting.perturbation)
-        policies, multipliers, multiplier = _advance(
-            *known, theta, state.multiplier, words, normals, setting.steps
-        )
-        return policies, multipliers, State(theta, multiplier)
+        theta, given = state.theta.copy(), (setting.simulator, setting.perturbation, setting.steps)
+        *iterates, multiplier = _advance(*given, theta, state.multiplier, words, normals)
+        return *iterates, State(theta, multiplier)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +157,7 @@ def visitation_mismatch(cmdp, policy):
 
 
 @njit(allocates=True)
-def _advance(simulator, perturbation, theta, multiplier, words, normals, steps):
+def _advance(simulator, perturbation, steps, theta, multiplier, words, normals):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
