@@ -26,9 +26,9 @@ def search(seeds=2, name="npgpd_hf", **changes):
 def made_up(monkeypatch, score, grid, seeds=64):
     """Search among scores that a function of pair and seed gives."""
 
-    def gaps(cmdp, algorithms, setting):
+    def gaps(cmdp, algorithms, seeds, **_):
         pair = algorithms[0].primal_step, algorithms[0].dual_step
-        return np.array([(score(pair, seed), 0.0) for seed in setting["seeds"]])
+        return np.array([(score(pair, seed), 0.0) for seed in seeds])
 
     monkeypatch.setattr(steps, "_score", gaps)
     return search(seeds, candidates=dict(zip(PAIRS, grid, strict=True)))

@@ -7,14 +7,14 @@ argument raises ValueError: one line that names it, what is allowed, and what wa
 
 from importlib.metadata import version
 
-from pgpd_hf.cmdp import CMDP, Optimum
+from pgpd_hf.cmdp import CMDP
 from pgpd_hf.deployment import Certificate, answers_for, certify
 from pgpd_hf.environments import random_cmdp
 from pgpd_hf.evaluators import LINKS
 from pgpd_hf.gymnasium import from_gymnasium
 from pgpd_hf.learning import Learned, learn_from_votes
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
-from pgpd_hf.optimum import solve, solve_unconstrained
+from pgpd_hf.optimum import Optimum, solve, solve_unconstrained
 from pgpd_hf.plotting import plot_curves, plot_policy
 from pgpd_hf.process import Process
 from pgpd_hf.runs import ALGORITHMS, checkpoint_grid, run

@@ -293,25 +293,6 @@ class CMDP:
         return np.eye(self.states) - self.discount * kernel
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Optimum:
-    """An optimal policy, its values and the optimal multiplier."""
-
-    policy: Array  # (S, A)
-    reward_value: float  # V_r of the policy
-    utility_value: float  # V_g of the policy
-    multiplier: float  # lambda*, at least 0
-    slack: float  # Slater's xi: max V_g - b (Assumption 2.2)
-    threshold: float  # b
-
-    def __repr__(self) -> str:
-        free = " (the constraint does not bind)" if self.multiplier == 0 else ""
-        return (
-            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, multiplier "
-            f"{self.multiplier:g}{free}, threshold {self.threshold:g}, slack {self.slack:g}>"
-        )
-
-
 def _units(name, value):
     units = Units(*require_array(name, value, (4,)).tolist())
     if min(units[:2]) <= 0:

@@ -6,13 +6,33 @@ on the Lagrangian: strong duality (Lemma 2.1) gives
 in :math:`\lambda`, whose minimum is found by intersecting the lines of two policies.
 """
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
 from pgpd_hf.arguments import require_instance, require_one_of
-from pgpd_hf.cmdp import CMDP, Optimum
+from pgpd_hf.cmdp import CMDP, Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimum:
+    """An optimal policy, its values and the optimal multiplier."""
+
+    policy: Array  # (S, A)
+    reward_value: float  # V_r of the policy
+    utility_value: float  # V_g of the policy
+    multiplier: float  # lambda*, at least 0
+    slack: float  # Slater's xi: max V_g - b (Assumption 2.2)
+    threshold: float  # b
+
+    def __repr__(self) -> str:
+        free = " (the constraint does not bind)" if self.multiplier == 0 else ""
+        return (
+            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, multiplier "
+            f"{self.multiplier:g}{free}, threshold {self.threshold:g}, slack {self.slack:g}>"
+        )
 
 
 class Infeasible(ValueError):
@@ -122,7 +142,7 @@ def _by_linear_program(cmdp):
     # Signals in units of the scale, or of their own size where it is tiny beside that, and an
     # occupancy of total mass one: the solver's tolerances are absolute.
     reward, utility, mass = cmdp.reward, cmdp.utility, 1 / (1 - cmdp.discount)
-    of_reward, of_utility = (_size(signal, cmdp.scale) for signal in (reward, utility))
+    of_reward, of_utility = (_unit(signal, cmdp.scale) for signal in (reward, utility))
     stay = np.repeat(np.eye(cmdp.states), cmdp.actions, axis=0)  # (S * A, S)
     flow = (stay - cmdp.discount * cmdp.transition.reshape(-1, cmdp.states)).T
     result = linprog(
@@ -141,10 +161,21 @@ def _by_linear_program(cmdp):
     return proportional(occupancy), max(0.0, multiplier)
 
 
-def _size(signal, scale):
+def _unit(signal, scale):
     """Unit of a signal in the linear program."""
     largest = np.abs(signal).max()
     return scale if largest == 0 or largest >= 1e-3 * scale else largest
+
+
+class _Line(NamedTuple):
+    """The Lagrangian of a policy, as a function of the multiplier."""
+
+    policy: Array
+    reward: float  # V_r
+    excess: float  # V_g - b
+
+    def at(self, multiplier):
+        return self.reward + multiplier * self.excess
 
 
 def _by_policy_iteration(cmdp):
@@ -152,30 +183,30 @@ def _by_policy_iteration(cmdp):
 
     def line(policy):
         occupancy = cmdp.occupancy(policy)[:, None] * policy
-        return policy, (occupancy * reward).sum(), (occupancy * utility).sum() - cmdp.threshold
+        excess = (occupancy * utility).sum() - cmdp.threshold
+        return _Line(policy, (occupancy * reward).sum(), excess)
 
     sizes = [np.abs(signal).max() / (1 - cmdp.discount) for signal in (reward, utility)]
     unsafe, safe = line(maximize(cmdp, reward)), line(maximize(cmdp, utility))
-    if unsafe[2] >= 0:  # the constraint does not bind
-        return unsafe[0], 0.0
-    seen = [unsafe[0], safe[0]]
+    if unsafe.excess >= 0:  # the constraint does not bind
+        return unsafe.policy, 0.0
+    seen = [unsafe.policy, safe.policy]
     while True:
         # The lines of an unsafe and of a safe policy meet at or below the minimum.
-        multiplier = (unsafe[1] - safe[1]) / (safe[2] - unsafe[2])
-        bound = unsafe[1] + multiplier * unsafe[2]
+        multiplier = (unsafe.reward - safe.reward) / (safe.excess - unsafe.excess)
         found = line(maximize(cmdp, reward + multiplier * utility))
-        known = any((found[0] == policy).all() for policy in seen)  # whatever the rounding
-        seen.append(found[0])
+        known = any((found.policy == policy).all() for policy in seen)  # whatever the rounding
+        seen.append(found.policy)
         rounding = 1e-12 * (sizes[0] + multiplier * sizes[1])
-        if known or found[1] + multiplier * found[2] <= bound + rounding:
+        if known or found.at(multiplier) <= unsafe.at(multiplier) + rounding:
             break
-        if found[2] < 0:
+        if found.excess < 0:
             unsafe = found
         else:
             safe = found
     # Both policies maximise the Lagrangian; their mixture has utility value b exactly.
-    weight = safe[2] / (safe[2] - unsafe[2])
-    return mixture(cmdp, unsafe[0], safe[0], weight), max(0.0, float(multiplier))
+    weight = safe.excess / (safe.excess - unsafe.excess)
+    return mixture(cmdp, unsafe.policy, safe.policy, weight), max(0.0, float(multiplier))
 
 
 def proportional(weights):

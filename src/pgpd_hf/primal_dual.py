@@ -41,9 +41,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from pgpd_hf.arguments import optional, require_integer, require_number, require_one_of, shown
-from pgpd_hf.cmdp import CMDP, Array, Optimum
+from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import ESTIMATORS, LINKS, MOST_EVALUATORS, Simulator, make_simulator
+from pgpd_hf.optimum import Optimum
 from pgpd_hf.policies import softmax
 from pgpd_hf.streams import draw_normals, draw_words, word_stream
 from pgpd_hf.trajectories import LONGEST, default_horizon

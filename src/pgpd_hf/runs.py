@@ -23,10 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from pgpd_hf.arguments import require_instance, require_integer, require_number, shown
-from pgpd_hf.cmdp import CMDP, Array, Optimum
+from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.compilation import announce
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
-from pgpd_hf.optimum import given_optimum
+from pgpd_hf.optimum import Optimum, given_optimum
 from pgpd_hf.primal_dual import MOST_ITERATIONS, HumanFeedback, PrimalDual, Run, State
 from pgpd_hf.tables import VALUES
 from pgpd_hf.zpgpd_hf import PGPD, ZPGPDHF

@@ -2,10 +2,10 @@
 
 A pair of steps is scored by the mean positive gap plus the mean positive violation, averaged over
 all M: half of the score is about the whole run, half about its last quarter. All pairs run on the
-same random numbers, which no reported run uses. After 8, 16, 32, ... seeds those pairs are dropped
-that a paired t test shows to be worse than the best one. The grid grows where the best pair is at
-its end. Of the pairs that are left, those within one percent of the best score are equal: the
-smallest steps among them are chosen, so that noise does not choose.
+same random numbers, which no reported run uses. After 8, 16, 32, ... seeds a paired t test drops
+the pairs that are worse than the best pair. The grid grows where the best pair is at its end. In
+the end all pairs within one percent of the best score count as equal, and the smallest steps among
+them are chosen, so that noise does not choose.
 """
 
 from __future__ import annotations  # help() shows names of types
@@ -107,15 +107,15 @@ def search_steps(
         _with_steps(it, pairs[0]).prepare(cmdp, optimum, iterations)
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
     room = dict.fromkeys(itertools.product(grid, (0, -1)), _GROWTH)
-    setting = {"iterations": iterations, "optimum": optimum, "threads": threads}
+    options = {"iterations": iterations, "optimum": optimum, "threads": threads}
 
     def extend(pairs, end):
         """Run pairs until they have a number of seeds."""
         bar.total = bar.n + sum(end - len(scores.get(pair, ())) for pair in pairs)
         for pair in pairs:
             begun = scores.get(pair, np.empty((0, 2)))
-            setting["seeds"] = range(len(begun), end)
-            found = _score(cmdp, [_with_steps(it, pair) for it in algorithms], setting)
+            with_steps = [_with_steps(it, pair) for it in algorithms]
+            found = _score(cmdp, with_steps, range(len(begun), end), **options)
             scores[pair] = np.concatenate([begun, found])
             bar.update(len(found))
 
@@ -177,19 +177,19 @@ def _beyond(grid, room, best, pairs):
     return []
 
 
-def _score(cmdp, algorithms, setting):
+def _score(cmdp, algorithms, seeds, iterations, **options):
     """Positive gap and violation of each seed (seeds, 2), averaged over M."""
-    places = np.linspace(0, setting["iterations"], _PLACES + 1)
-    places = np.unique(np.rint(places).astype(np.int64))
+    places = np.unique(np.rint(np.linspace(0, iterations, _PLACES + 1)).astype(np.int64))
+    options |= {"iterations": iterations, "checkpoints": places, "purpose": "calibration"}
     parts = []
     for algorithm in algorithms:
         try:
-            trace = run(cmdp, algorithm, checkpoints=places, purpose="calibration", **setting)
+            trace = run(cmdp, algorithm, seeds=seeds, **options)
         except ValueError:  # rounding has destroyed the policy
-            return np.full((len(setting["seeds"]), 2), math.inf)
+            return np.full((len(seeds), 2), math.inf)
         positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0).to_numpy()
         positive = positive.reshape(-1, len(places), 2)
-        late = positive[:, places >= 0.75 * setting["iterations"]]
+        late = positive[:, places >= 0.75 * iterations]
         parts.append((1 - _LATE) * positive.mean(1) + _LATE * late.mean(1))
     return np.mean(parts, axis=0)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from pgpd_hf.cmdp import Optimum
+from pgpd_hf.optimum import Optimum
 
 # What a table of runs says at a checkpoint.
 VALUES = (
