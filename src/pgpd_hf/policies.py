@@ -8,8 +8,6 @@ import numpy as np
 
 from pgpd_hf.compilation import njit
 
-PARAMETERIZATIONS = ("softmax", "direct")
-
 
 @njit
 def softmax(theta, policy):

@@ -38,10 +38,9 @@ class Tables(NamedTuple):
 
 
 class Trajectories(NamedTuple):
-    """K trajectories to sample; the arrays serve all iterations of a run."""
+    """K trajectories to sample, of one policy, or of two in turn; for all iterations of a run."""
 
     thresholds: np.ndarray  # (policies, S, W), uint64: written by `action_thresholds`
-    policy: np.ndarray  # (K,), uint64: which policy each trajectory follows
     start: np.ndarray  # (K,), uint64: first states
     first_action: np.ndarray  # (K,), int64: first actions; FREE where the policy chooses
     returns: np.ndarray  # (K, 2): discounted sums of reward and utility, written by sampling
@@ -126,10 +125,9 @@ def table_width(actions):
 
 @njit(allocates=True)
 def make_trajectories(count, states, actions, policies):
-    """Lay out K trajectories that follow the first policy from the first state on."""
+    """Lay out K trajectories from the first state on, whose first action the policy chooses."""
     return Trajectories(
         np.empty((policies, states, table_width(actions)), np.uint64),
-        np.zeros(count, np.uint64),
         np.zeros(count, np.uint64),
         np.full(count, FREE),
         np.empty((count, 2)),
@@ -244,8 +242,9 @@ def _follow_two(tables, trajectories, words, horizon, width, ends):
 @njit(forceinline=True)
 def _first_step(tables, trajectories, cuts, words, i, width):
     """State after the first step, first threshold of the policy, reward and utility."""
-    size = np.uint64(cuts.size // trajectories.thresholds.shape[0])
-    cut, state = trajectories.policy[i] * size, trajectories.start[i] * width
+    policies = trajectories.thresholds.shape[0]
+    cut = np.uint64((i & (policies - 1)) * (cuts.size // policies))
+    state = trajectories.start[i] * width
     word = words[np.uint64(i)]
     pair = _choose(cuts, width, cut, state, word)
     if trajectories.first_action[i] != FREE:

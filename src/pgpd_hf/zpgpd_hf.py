@@ -24,7 +24,7 @@ import numpy as np
 from pgpd_hf.arguments import optional, require_number, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, ask, feedback_bias
-from pgpd_hf.policies import PARAMETERIZATIONS, project_rows, softmax, unit_direction
+from pgpd_hf.policies import project_rows, softmax, unit_direction
 from pgpd_hf.primal_dual import Answers, HumanFeedback, PrimalDual, State, dual_update, normalizer
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
@@ -69,7 +69,7 @@ class ZPGPDHF(HumanFeedback):
         bounds = {"above": _SMALLEST, "at_most": _LARGEST}
         radius = optional(require_number, "perturbation", self.perturbation, **bounds)
         self._set("perturbation", radius)
-        require_one_of("parameterization", self.parameterization, PARAMETERIZATIONS)
+        require_one_of("parameterization", self.parameterization, ("softmax", "direct"))
         require_one_of("directions", self.directions, ("sphere", "tangent"))
 
     def theorem_steps(self, cmdp, optimum, iterations):
@@ -85,25 +85,19 @@ class ZPGPDHF(HumanFeedback):
         curvature = 2 * cmdp.actions * (1 + 2 / optimum.slack) / (1 - cmdp.discount) ** 4
         return 1 / curvature, 4 * cmdp.states * curvature * mismatch**2 / math.sqrt(iterations)
 
-    def radius(self, cmdp, horizon):
-        r""":math:`\mu`: the given radius, or that of Theorem 2."""
-        if self.perturbation is not None:
-            return self.perturbation
-        truncation = 2 * cmdp.discount**horizon / (1 - cmdp.discount)
-        bias = feedback_bias(self.evaluators, LINKS[self.link], cmdp.return_bound(horizon))
-        radius = math.sqrt(max(truncation, bias))
-        if not _SMALLEST < radius < math.inf:
-            raise ValueError(f"perturbation: a number expected, since Theorem 2's is {radius} here")
-        return radius
-
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         setting = super().prepare(cmdp, optimum, iterations)
-        tangent = self.directions == "tangent"
+        tangent, softmax = self.directions == "tangent", self.parameterization == "softmax"
         dimension = cmdp.states * (cmdp.actions - 1 if tangent else cmdp.actions)
         if dimension == 0:
             raise ValueError("directions: sphere expected, since one action has no tangents")
-        radius = self.radius(cmdp, setting.simulator.horizon)
-        softmax = self.parameterization == "softmax"
+        radius, horizon = self.perturbation, setting.simulator.horizon
+        if radius is None:
+            truncation = 2 * cmdp.discount**horizon / (1 - cmdp.discount)
+            bias = feedback_bias(self.evaluators, LINKS[self.link], cmdp.return_bound(horizon))
+            radius = math.sqrt(max(truncation, bias))
+        if not _SMALLEST < radius < math.inf:
+            raise ValueError(f"perturbation: a number expected, since Theorem 2's is {radius} here")
         perturbation = Perturbation(radius, dimension, tangent, softmax)
         return replace(setting, perturbation=perturbation, normals=cmdp.states * cmdp.actions)
 
@@ -112,7 +106,7 @@ class ZPGPDHF(HumanFeedback):
         simulator, how = setting.simulator, setting.perturbation
         policy, direction, perturbed = self.policy(theta), np.empty_like(theta), theta.copy()
         unit_direction(normals, how.tangent, direction)
-        trajectories = _lay_out(self.rounds, *theta.shape)
+        trajectories = make_trajectories(2 * self.rounds, *theta.shape, 2)
         reward, utility, excess = _estimate(
             simulator, how, theta, policy, direction, words, perturbed, trajectories
         )
@@ -163,7 +157,7 @@ def _advance(simulator, perturbation, steps, theta, multiplier, words, normals):
     multipliers = np.empty(len(words))
     direction = np.empty((states, actions))
     perturbed = np.empty((states, actions))
-    trajectories = _lay_out(simulator.rounds, states, actions)
+    trajectories = make_trajectories(2 * simulator.rounds, states, actions, 2)
     scale = perturbation.dimension / perturbation.radius
     for t in range(len(words)):  # line 1
         policy = policies[t]
@@ -208,7 +202,7 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
     else:
         project_rows(perturbed, perturbed)
 
-    # Lines 4-7: in each round, two trajectories that share their first state.
+    # Lines 4-7: in each round, trajectories of both policies that share their first state.
     for n in range(rounds):
         first = draw_start(tables, words[of_steps + n])
         trajectories.start[2 * n] = trajectories.start[2 * n + 1] = first
@@ -227,12 +221,3 @@ def _estimate(simulator, perturbation, theta, policy, direction, words, perturbe
         excess += ask(evaluators, returns[i, 1] - simulator.threshold, words[vote + 2]) / rounds
         vote += 3
     return reward, utility, excess
-
-
-@njit(allocates=True)
-def _lay_out(rounds, states, actions):
-    """Trajectories of an iteration: the policy and the perturbed policy are followed in turn."""
-    trajectories = make_trajectories(2 * rounds, states, actions, 2)
-    for n in range(rounds):
-        trajectories.policy[2 * n + 1] = 1
-    return trajectories
