@@ -53,7 +53,7 @@ CMDP = {
 }
 RANDOM = {
     "states": [*NO_INTEGER, None, 0, 10**6],
-    "actions": [*NO_INTEGER, None, 0, 10**9],
+    "actions": [*NO_INTEGER, None, 0, 10**12],
     "instance": [*NO_INTEGER, None],
     "discount": CMDP["discount"],
     "concentration": [*NO_NUMBER, None, *NEGATIVE, 0, 1e308],

@@ -151,7 +151,7 @@ LISTS = "candidates: lists primal_step and dual_step expected"
         ({"candidates": PAIRS | {"dual_step": []}}, "candidates.dual_step: a number expected"),
         ({"candidates": PAIRS | {"dual_step": [1, 0]}}, "candidates.dual_step: a number > 0"),
         ({"candidates": PAIRS | {"dual_step": ["1"]}}, "candidates.dual_step: a number"),
-        ({"evaluators": []}, "evaluators: at least one number"),
+        ({"evaluators": []}, "evaluators: an integer of at least 1"),
         ({"evaluators": [8, 2.5]}, "evaluators: an integer of at least 1"),
         ({"estimator": "unbiased", "evaluators": 1}, "estimator: plug-in expected"),
         ({"seeds": 0}, "seeds: an integer"),

@@ -122,8 +122,8 @@ class CMDP:
         r"""Make a CMDP from rewards and costs of any range, and a budget for the cost.
 
         Its reward is (reward - smallest reward) / `reward_unit`, its utility (largest cost - cost)
-        / `cost_unit`; :meth:`in_units` leads back. Its largest return is that of the best path of
-        possible steps, from any state. :func:`pgpd_hf.solve` refuses a budget that no policy meets.
+        / `cost_unit`; :meth:`in_units` leads back. :func:`pgpd_hf.solve` refuses a budget that no
+        policy meets.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class CMDP:
         Parameters
         ----------
         policy : array_like, float, shape (..., S, A)
-            :math:`\pi(a|s)`; ValueError names the index of what is no distribution over actions.
+            :math:`\pi(a|s)`.
 
         Returns
         -------

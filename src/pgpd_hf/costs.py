@@ -58,13 +58,13 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
     }
 
 
-def require_memory(shape):
+def require_memory(shape, name="transition"):
     """Refuse transitions of a shape (S, A, S) if what is made of them does not fit into memory."""
     needed = 8 * _TABLES * math.prod(shape)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > memory:
         told = f"at most {memory / 1e9:.3g} GB, this machine's memory, expected"
-        raise ValueError(f"transition: tables {shape} need {needed / 1e9:.3g} GB, {told}")
+        raise ValueError(f"{name}: tables {shape} need {needed / 1e9:.3g} GB, {told}")
 
 
 def _dense(transition):

@@ -9,11 +9,11 @@ import numpy as np
 
 from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.cmdp import CMDP
+from pgpd_hf.costs import require_memory
 from pgpd_hf.gymnasium import from_gymnasium
 from pgpd_hf.streams import generator
 
 SCALES = ("normalized", "unit")
-_MOST_ENTRIES = 2**27  # of the transition array: one gibibyte
 
 
 def random_cmdp(
@@ -34,7 +34,6 @@ def random_cmdp(
     Parameters
     ----------
     states, actions : int
-        :math:`|S| \ge 1` and :math:`|A| \ge 1`.
     instance : int
         Number of the draw, at least 0. The default experiment has 42.
     discount : float
@@ -55,11 +54,7 @@ def random_cmdp(
     """
     states = require_integer("states", states, 1)
     actions = require_integer("actions", actions, 1)
-    if states**2 * actions > _MOST_ENTRIES:
-        raise ValueError(
-            f"states, actions: at most {_MOST_ENTRIES} transition probabilities expected, "
-            f"got {states} x {actions} x {states}"
-        )
+    require_memory((states, actions, states), "states, actions")
     instance = require_integer("instance", instance, 0)
     concentration = require_number("concentration", concentration, above=0, at_most=1e6)
     require_one_of("scale", scale, SCALES)

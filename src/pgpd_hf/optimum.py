@@ -2,8 +2,8 @@ r"""The optimum of a constrained Markov decision process, by two independent met
 
 A linear program over occupancy measures q (proof of Theorem 2 of the paper), and policy iteration
 on the Lagrangian: strong duality (Lemma 2.1) gives
-:math:`V_r^\star = \min_{\lambda \ge 0} \max_\pi V_r^\pi + \lambda (V_g^\pi - b)`, piecewise linear
-in :math:`\lambda`, whose minimum is found by intersecting the lines of two policies.
+:math:`V_r^\star = \min_{\lambda \ge 0} \max_\pi V_r^\pi + \lambda (V_g^\pi - b)`. The maximum is
+piecewise linear in :math:`\lambda`; its minimum is found by intersecting the lines of two policies.
 """
 
 from dataclasses import dataclass

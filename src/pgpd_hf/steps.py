@@ -56,8 +56,8 @@ def choose_steps(
 ) -> dict[str, float]:
     r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination, as a dict of options.
 
-    The grid grows where its end is best, by up to four values. If the chosen steps are at its end
-    after all, a warning says so, since better steps may lie beyond.
+    The grid grows by up to four values at each end. A warning says if the chosen steps are at an
+    end after all, since better steps may lie beyond.
 
     Parameters
     ----------
@@ -96,10 +96,8 @@ def search_steps(
     and `behind_high`; `standing`: chosen, tied or dropped; `at_end`, of the grid.
     """
     numbers = options.get("evaluators")
-    each = [{"evaluators": it} for it in numbers] if np.iterable(numbers) else [{}]
-    if not each:
-        raise ValueError(f"evaluators: at least one number expected, got {shown(numbers)}")
-    algorithms = [make_algorithm(algorithm, options | it) for it in each]
+    each = [{"evaluators": it} for it in numbers] if np.iterable(numbers) else []
+    algorithms = [make_algorithm(algorithm, options | it) for it in each or [{}]]
     grid = _grid(candidates, algorithms[0])
     seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
     optimum, pairs, scores = solve(cmdp), [*itertools.product(*grid.values())], {}

@@ -10,8 +10,6 @@ printed. Names are the paper's symbols.
 import math
 from typing import NamedTuple
 
-from pgpd_hf.arguments import require_instance
-from pgpd_hf.cmdp import CMDP
 from pgpd_hf.evaluators import LINKS, feedback_bias
 from pgpd_hf.npgpd_hf import NPGPDHF
 from pgpd_hf.optimum import given_optimum
@@ -39,7 +37,6 @@ def printed_bounds(cmdp, optimum, algorithm, iterations):
     An optimum of None is found. Step sizes of None are the theorem's; the theorems are about no
     others.
     """
-    require_instance("cmdp", cmdp, CMDP)
     if type(algorithm) not in (NPGPDHF, ZPGPDHF):
         raise OutsideAssumptions(f"algorithm: NPGPDHF or ZPGPDHF expected, got {algorithm!r}")
     optimum = given_optimum(cmdp, optimum)
