@@ -30,12 +30,7 @@ _LAKE = "FrozenLakeEnv"  # whose states lie on a grid
 
 
 def from_gymnasium(
-    env: Any,
-    *,
-    cost: str | ArrayLike,
-    at_most: float,
-    discount: float = 0.99,
-    **options: Any,
+    env: Any, *, cost: str | ArrayLike, at_most: float, discount: float = 0.99, **options: Any
 ) -> CMDP:
     r"""Make a CMDP from the table of a Gymnasium environment.
 

@@ -41,7 +41,7 @@ class NPGPDHF(HumanFeedback):
         return 2 * math.log(cmdp.actions), (1 - cmdp.discount) / math.sqrt(iterations)
 
     def estimate(self, setting, theta, words, normals):
-        """Estimate both advantages, and V_g - b, from the answers of one iteration."""
+        """Estimate both advantages, and V_g - b, from the answers of one iteration: `run.ask`."""
         advantage = np.empty((2, *theta.shape))
         trajectories = _lay_out(self.rounds, *theta.shape)
         policy = self.policy(theta)

@@ -28,11 +28,14 @@ NPGPD-HF with momentum::
     algorithm = Momentum(evaluators=64, momentum=0.9, primal_step=0.01, dual_step=0.1)
     trace = pgpd_hf.run(pgpd_hf.random_cmdp(), algorithm, seeds=range(5), iterations=1000)
 
-Its line `streams` says that it draws the random numbers of NPGPD-HF: where both do the same, their
-results have the same bits. `run.ask` puts the questions of one iteration of the parent class to the
-evaluators; :class:`PrimalDual` has no questions. In an experiment the class is in a file beside the
-configuration, which names it by ``algorithms: {momentum: {class: mine.py:Momentum, iterations:
-1000, primal_step: 0.01, dual_step: 0.1, momentum: 0.9}}``; there it has to ask questions.
+With `streams` it draws the random numbers of NPGPD-HF: where both do the same, their results have
+the same bits. `run` is a :class:`Run`, whose `ask` puts the questions of one iteration of the
+parent class. The paper's algorithms have no `update`: `estimate` is what `ask` returns, and
+`advance` makes many iterations in a compiled kernel.
+
+In an experiment the class is in a file beside the configuration, which names it by ``algorithms:
+{momentum: {class: mine.py:Momentum, iterations: 1000, primal_step: 0.01, dual_step: 0.1, momentum:
+0.9}}``; there it has to ask questions.
 """
 
 from dataclasses import dataclass, replace
@@ -218,7 +221,7 @@ class HumanFeedback(PrimalDual):
             raise ValueError("random_answers: 0 expected with infinitely many evaluators")
 
     def effort(self, cmdp: CMDP) -> tuple[int, int]:
-        """Numbers of trajectories and of questions in an iteration, here as in Algorithm 2."""
+        """Numbers of trajectories and of questions in an iteration: by default Algorithm 2's."""
         return 2 * self.rounds, 3 * self.rounds
 
     def prepare(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> Setting:  # noqa: D102
@@ -239,7 +242,7 @@ class HumanFeedback(PrimalDual):
 
 
 class Run:
-    """What the method `update` of an algorithm is given: one run, with its random streams."""
+    """One run with its random streams: what the method `update` of an algorithm is given."""
 
     def __init__(self, algorithm, setting, seed, purpose):
         self.algorithm, self.setting, self.cmdp = algorithm, setting, setting.cmdp
@@ -249,7 +252,7 @@ class Run:
         self._words, self._normals = (word_stream(kind=it, **axes) for it in ("words", "normals"))
 
     def draw(self, rows):
-        """Random words and normal numbers of the next iterations, a row for each."""
+        """Draw random words and normal numbers of the next iterations, a row for each."""
         words = np.empty((rows, self.setting.words), np.uint64)
         normals = np.empty((rows, self.setting.normals))
         draw_words(self._words, words)

@@ -80,11 +80,7 @@ class Stability:
 
 
 def predict_stability(
-    cmdp: CMDP,
-    algorithm: PrimalDual | str,
-    *,
-    multipliers: ArrayLike | None = None,
-    **options: Any,
+    cmdp: CMDP, algorithm: PrimalDual | str, *, multipliers: ArrayLike | None = None, **options: Any
 ) -> Stability:
     r"""Predict whether a setting of ZPGPD-HF settles, from the law of its noise.
 

@@ -102,7 +102,7 @@ class ZPGPDHF(HumanFeedback):
         return replace(setting, perturbation=perturbation, normals=cmdp.states * cmdp.actions)
 
     def estimate(self, setting, theta, words, normals):
-        """Estimate both gradients, and V_g - b, from the answers of one iteration."""
+        """Estimate both gradients, and V_g - b, from the answers of one iteration: `run.ask`."""
         simulator, how = setting.simulator, setting.perturbation
         policy, direction, perturbed = self.policy(theta), np.empty_like(theta), theta.copy()
         unit_direction(normals, how.tangent, direction)
