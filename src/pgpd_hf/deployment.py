@@ -14,6 +14,7 @@ link :math:`\sigma` a vote is in favour with probability :math:`p = E[\sigma(X)]
 from __future__ import annotations  # help() shows names of types
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +73,7 @@ def certify(
     >>> pgpd_hf.certify(cmdp, pgpd_hf.solve(cmdp).policy, answers=27_000, seed=0)
     <Certificate: not shown to be safe, V_g >= 0.5174 at level 0.95; 13444 of 27000 votes in favour>
     >>> pgpd_hf.answers_for(cmdp, slack=0.1)
-    3702
+    3741
     """
     answers = certificate(cmdp, 0, answers, level).answers  # refuses what is wrong
     policy, seed = cmdp.check_policy(policy, single=True), require_integer("seed", seed, 0)
@@ -115,8 +116,7 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
     Returns
     -------
     int or float
-        A thousandth less is not enough. Infinite above a billion, as where curvature takes the
-        slack away.
+        Infinite above a billion, as where curvature takes the slack away.
     """
     shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)
@@ -131,14 +131,9 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
         votes -= special.bdtr(votes - 1, answers, demanded) >= level
         return special.bdtrc(votes, answers, chance) < _POWER
 
-    high = next((2**k for k in range(31) if not too_few(2**k)), None)
-    if high is None:
-        return math.inf
-    low = high // 2
-    while high - low > max(1, high // 1000):
-        middle = (low + high) // 2
-        low, high = (middle, high) if too_few(middle) else (low, middle)
-    return high
+    possible = range(1, _MOST_ANSWERS + 1)
+    fewer = bisect_left(possible, True, key=lambda answers: not too_few(answers))
+    return math.inf if fewer == _MOST_ANSWERS else possible[fewer]
 
 
 def _boundary(cmdp):
