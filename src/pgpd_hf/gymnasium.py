@@ -19,6 +19,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from pgpd_hf.arguments import require_number, shown
@@ -110,65 +111,65 @@ def _open(env, options):
     return env
 
 
-def _steps(env):
-    """Entries of the table: arrays of states, actions, probabilities, next states, and so on."""
+def _outcomes(env):
+    """Outcomes of all actions in all states, a row for each."""
     try:
-        steps = [
+        rows = [
             (state, action, *map(float, outcome))
             for state in range(len(env.P))
             for action in range(len(env.P[state]))
             for outcome in env.P[state][action]
         ]
-        state, action, probability, following, reward, ends = np.array(steps).T
+        names = ["state", "action", "probability", "following", "reward", "ends"]
+        table = pd.DataFrame(np.array(rows), columns=names)
     except (KeyError, TypeError, ValueError):
         expected = "with outcomes (probability, next state, reward, end) in P[state][action]"
         raise ValueError(f"env: a table, {expected}, expected of {shown(env)}") from None
-    if not np.isin(following, range(len(env.P))).all():
+    if not table["following"].isin(range(len(env.P))).all():
         raise ValueError(f"env: next states from 0 to {len(env.P) - 1} expected of {shown(env)}")
-    state, action, following = (part.astype(int) for part in (state, action, following))
-    return state, action, probability, following, reward, ends > 0
+    return table.astype({"state": int, "action": int, "following": int, "ends": bool})
 
 
-def _costs(env, cost, shape, state, action, following):
-    """Cost of each step."""
+def _costs(env, cost, shape, table):
+    """Cost of each outcome."""
     if not isinstance(cost, str):
-        table = require_array("cost", cost, shape)
-        if (table < 0).any():
-            raise ValueError(f"cost: numbers of at least 0 expected, got {table.min():g}")
-        return table[state, action]
+        costs = require_array("cost", cost, shape)
+        if (costs < 0).any():
+            raise ValueError(f"cost: numbers of at least 0 expected, got {costs.min():g}")
+        return costs[table["state"], table["action"]]
     if cost == "steps":
-        return np.ones(len(state))
+        return 1.0
     if cost == "holes" and type(env).__name__ == _LAKE:
-        return (env.desc.ravel()[following] == b"H").astype(float)
+        return (env.desc.ravel()[table["following"]] == b"H").astype(float)
     told = "'steps', 'holes' of FrozenLake, or an array expected"
     raise ValueError(f"cost: {told}, got {shown(cost)}")
 
 
 def _tables(env, cost, discount):
     """Transitions, reward and cost (S, A), and the initial distribution."""
-    state, action, probability, following, reward, ends = _steps(env)
-    name = "env: initial_state_distrib"
+    table, name = _outcomes(env), "env: initial_state_distrib"
     initial = require_array(name, env.initial_state_distrib, (len(env.P),))
-    shape = len(initial), action.max() + 1
+    shape = len(initial), table["action"].max() + 1
     require_memory((*shape, len(initial)))
-    paid = np.stack([reward, _costs(env, cost, shape, state, action, following)])
-    reached = np.zeros(len(initial), bool)
-    grown = initial > 0
-    while (grown != reached).any():
-        reached = grown.copy()
-        grown[following[reached[state] & (probability > 0) & ~ends]] = True
-    # States in which episodes end, entries of the table that lead there, and what these pay.
-    last = np.unique(following[ends])
-    into = reached[state] & (probability > 0) & np.isin(following, last)
-    ways = np.unique(np.stack([following, *paid])[:, into], axis=1)
-    if not ends[into].all() or len(np.unique(ways[0])) < len(ways[0]):
+    table["cost"] = _costs(env, cost, shape, table)
+    possible = table[table["probability"] > 0]
+    reached, known = initial > 0, 0
+    while known < reached.sum():
+        known = reached.sum()
+        reached[possible["following"][reached[possible["state"]] & ~possible["ends"]]] = True
+    # States in which episodes end, and what the outcomes that lead there pay.
+    last = table["following"][table["ends"]].unique()
+    into = possible[reached[possible["state"]] & possible["following"].isin(last)]
+    paid = into.drop_duplicates(["following", "reward", "cost"])
+    if not into["ends"].all() or paid["following"].duplicated().any():
         expected = "states in which episodes always end, with one reward and one cost,"
         raise ValueError(f"env: {expected} expected of {shown(env)}")
     transition, payments = np.zeros((*shape, len(initial))), np.zeros((2, *shape))
-    before = ~np.isin(state, last)  # what the table says about later steps does not matter
-    place, weight = (state[before], action[before]), probability[before]
-    np.add.at(transition, (*place, following[before]), weight)
-    np.add.at(payments, (slice(None), *place), weight * paid[:, before] * ~ends[before])
+    before = table[~table["state"].isin(last)]  # what the table says of later steps is left out
+    place, weight = (before["state"], before["action"]), before["probability"]
+    np.add.at(transition, (*place, before["following"]), weight)
     transition[last, :, last] = 1
-    payments[:, ways[0].astype(int)] = (1 - discount) / discount * ways[1:, :, None]
+    for payment, name in zip(payments, ("reward", "cost"), strict=True):
+        np.add.at(payment, place, weight * before[name] * ~before["ends"])
+        payment[paid["following"]] = (1 - discount) / discount * paid[name].to_numpy()[:, None]
     return transition, *payments, initial
