@@ -2,9 +2,9 @@ r"""NPGPD-HF, Algorithm 1 of the paper: natural policy gradient primal-dual from
 
 Softmax parameterization. In each iteration evaluators compare, for every pair (s, a), a trajectory
 that starts with it to a trajectory that starts in s; the inverse link of their votes estimates the
-advantage. Line numbers in comments are those of Algorithm 1, and in docstrings those of the LaTeX
-source. Its exact limit is NPG-PD,
-:math:`\theta^{(t+1)} = \theta^{(t)} + \frac{\eta_1}{1-\gamma} A_L^{(t)}`.
+advantage. Its exact limit is NPG-PD,
+:math:`\theta^{(t+1)} = \theta^{(t)} + \frac{\eta_1}{1-\gamma} A_L^{(t)}`. Comments name lines of
+Algorithm 1, docstrings lines of the LaTeX source.
 """
 
 import math
@@ -22,9 +22,9 @@ from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectorie
 
 @dataclass(frozen=True, kw_only=True)
 class NPGPDHF(HumanFeedback):
-    """Algorithm 1; its step sizes are by default those of Theorem 1.
+    """Algorithm 1, by default with the step sizes of Theorem 1.
 
-    Parameters are those of :class:`~pgpd_hf.primal_dual.HumanFeedback` and
+    Its options are those of :class:`~pgpd_hf.primal_dual.HumanFeedback` and
     :class:`~pgpd_hf.primal_dual.PrimalDual`.
     """
 
@@ -59,7 +59,7 @@ class NPGPDHF(HumanFeedback):
 class NPGPD(PrimalDual):
     """Exact limit of Algorithm 1 (Ding et al. 2020), as M, N and H grow (Lemma 3.1).
 
-    Parameters are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    Its options are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
     """
 
     name: ClassVar[str] = "npg_pd"

@@ -6,9 +6,9 @@ of :math:`P(\cdot|s,a)` (Walker 1977; Vose 1991). Probabilities are thereby roun
 :math:`2^{-32}`.
 
 For speed, several trajectories are followed side by side, since each step waits for the state that
-the step before it found. A state is represented by the number of its first state-action pair,
-:math:`s W`; and every state has :math:`W = \max(|A|, 4)` actions in the tables, of which those from
-:math:`|A|` on have probability zero.
+the step before it found. In the tables every state has :math:`W = \max(|A|, 4)` actions, which have
+probability zero from :math:`|A|` on, and a state is represented by the number of its first
+state-action pair, :math:`s W`.
 """
 
 import math

@@ -2,8 +2,7 @@ r"""ZPGPD-HF, Algorithm 2 of the paper: zeroth-order policy gradient primal-dual
 
 Direct parameterization. In each iteration evaluators compare trajectories of the policy and of a
 randomly perturbed policy; the inverse link of their votes, times the direction of the perturbation,
-estimates the gradient. Line numbers in comments are those of Algorithm 2, and in docstrings those
-of the LaTeX source.
+estimates the gradient. Comments name lines of Algorithm 2, docstrings lines of the LaTeX source.
 
 The paper leaves open what :math:`\theta + \mu v` is outside of the simplex: here each row is
 projected before it is followed; in the softmax parameterization nothing has to be projected. With
@@ -37,13 +36,13 @@ class Perturbation(NamedTuple):
 
     radius: float  # mu
     dimension: int  # d, of the sphere that directions come from
-    tangent: bool
-    softmax: bool
+    tangent: bool  # whether rows keep their sum
+    softmax: bool  # or direct parameterization
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZPGPDHF(HumanFeedback):
-    r"""Algorithm 2; step sizes and perturbation radius are by default those of Theorem 2.
+    r"""Algorithm 2, by default with the step sizes and the perturbation radius of Theorem 2.
 
     Parameters
     ----------
@@ -124,7 +123,7 @@ class ZPGPDHF(HumanFeedback):
 class PGPD(PrimalDual):
     """PG-PD (Ding et al. 2022): the exact gradient in place of Algorithm 2's estimates.
 
-    Parameters are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    Its options are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
     """
 
     name: ClassVar[str] = "pg_pd"
