@@ -11,6 +11,7 @@ import pytest
 import pgpd_hf
 from pgpd_hf import primal_dual
 from pgpd_hf.primal_dual import PrimalDual
+from pgpd_hf.runs import load_class
 
 STEPS = {"primal_step": 0.1, "dual_step": 0.1}
 CMDP = pgpd_hf.random_cmdp(instance=42)
@@ -18,15 +19,14 @@ VALUES = ["reward_value", "utility_value", "multiplier", "answers", "env_steps"]
 
 
 def documented():
-    """What the example in the docstring of `primal_dual` defines, when it is run."""
+    """The example in the docstring of `primal_dual`, as code."""
     lines = primal_dual.__doc__.splitlines()
     code = [line for line in lines[lines.index("NPGPD-HF with momentum::") :] if line[:4] == "    "]
-    names = {"__name__": __name__}
-    exec(textwrap.dedent("\n".join(code)), names)
-    return names
+    return textwrap.dedent("\n".join(code))
 
 
-EXAMPLE = documented()
+EXAMPLE = {"__name__": __name__}
+exec(documented(), EXAMPLE)
 Momentum = EXAMPLE["Momentum"]
 
 
@@ -72,6 +72,13 @@ def test_zpgpd_hf_one_iteration_at_a_time():
     options["parameterization"] = "softmax"
     paper = pgpd_hf.run(CMDP, "zpgpd_hf", **options, seeds=[1], iterations=50)
     np.testing.assert_allclose(own[VALUES], paper[VALUES], rtol=1e-9)
+
+
+def test_class_of_a_file_whose_annotations_are_text(tmp_path):
+    file, definition = tmp_path / "mine.py", documented().split("algorithm =")[0]
+    file.write_text(f"from __future__ import annotations\n{definition}")
+    algorithm = load_class(f"{file}:Momentum")(evaluators=5, **STEPS)
+    assert len(pgpd_hf.run(CMDP, algorithm, seeds=[0], iterations=4)) == 5
 
 
 def test_answers_are_counted_as_they_are_asked():

@@ -7,13 +7,12 @@ averages, which the theorems bound, are over all iterates.
 from __future__ import annotations  # help() shows names of types
 
 import difflib
-import importlib.util
 import itertools
+import runpy
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import fields
-from pathlib import Path
 from threading import Event
 from typing import Any, Literal, overload
 
@@ -200,10 +199,7 @@ def with_options(kind, options):
 def load_class(place):
     """Class of an algorithm of one's own, such as mine.py:Mine; the module is executed."""
     file, name = place.rsplit(":", 1)
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    kind = getattr(module, name, None)
+    kind = runpy.run_path(file).get(name)
     if not (isinstance(kind, type) and issubclass(kind, HumanFeedback)):
         raise ValueError(f"{file}: {name}, a subclass of NPGPDHF or ZPGPDHF, expected")
     return kind
