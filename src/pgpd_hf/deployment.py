@@ -29,9 +29,9 @@ from pgpd_hf.evaluators import LOGISTIC, vote_probability
 from pgpd_hf.streams import draw_words, word_stream
 
 _MOST_ANSWERS = 10**9
-_BATCH, _MOST_WORDS = 1000, 2**24  # trajectories, and random words, that are drawn at once
-_GRID = 4001  # points of the curve
-_POWER = 0.9
+_MOST_AT_ONCE, _MOST_WORDS = 1000, 2**24  # trajectories, and their random words, of a batch
+_CURVE_POINTS = 4001
+_POWER = 0.9  # probability of a certificate that answers_for aims at
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,7 +79,7 @@ def certify(
     policy, seed = cmdp.check_policy(policy, single=True), require_integer("seed", seed, 0)
     announce()
     horizon = trajectories.default_horizon(cmdp.discount)
-    count = min(_BATCH, answers, _MOST_WORDS // (horizon + 3))
+    count = min(_MOST_AT_ONCE, answers, _MOST_WORDS // (horizon + 3))
     batch = trajectories.make_trajectories(count, cmdp.states, cmdp.actions, 1)
     trajectories.action_thresholds(policy, batch.thresholds[0])
     tables, stream = trajectories.make_tables(cmdp), word_stream(purpose="certificate", seed=seed)
@@ -140,14 +140,14 @@ def _boundary(cmdp):
     """Lower boundary of the hull, shares of votes and means of X: a chord, then the curve."""
     require_instance("cmdp", cmdp, CMDP)
     largest = cmdp.return_bound(trajectories.default_horizon(cmdp.discount))
-    x = np.linspace(-cmdp.threshold, largest - cmdp.threshold, _GRID)
+    x = np.linspace(-cmdp.threshold, largest - cmdp.threshold, _CURVE_POINTS)
     heights = np.array([vote_probability(LOGISTIC, point) for point in x])
     # A staircase below the curve, so that the bound errs towards lower values: between two points
     # of the grid x is at least the left one, the link at most the right one.
     above = np.append(heights[1:], heights[-1])
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = np.where(above > above[0], (x - x[0]) / (above - above[0]), np.inf)
-    touch = slopes.argmin() if np.isfinite(slopes).any() else _GRID
+    touch = slopes.argmin() if np.isfinite(slopes).any() else _CURVE_POINTS
     return np.append(above[0], above[touch:]), np.append(x[0], x[touch:])
 
 

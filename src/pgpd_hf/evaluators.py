@@ -24,8 +24,9 @@ ESTIMATORS = ("plug-in", "unbiased")
 LOGISTIC, _PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
 INFINITELY_MANY = 0  # in kernels, instead of None
 MOST_EVALUATORS = 10**7  # their table takes 80 MB
-_HIGHEST_DEGREE = 255  # of the series of unbiased estimates
-_NEGLIGIBLE = 1e-6  # remainder at which the series ends, as a share of the largest difference
+# Unbiased estimates are a series: its degree, and the remainder at which it may end, as a share
+# of the largest difference.
+_HIGHEST_DEGREE, _NEGLIGIBLE = 255, 1e-6
 _LARGEST_REMAINDER = 0.1  # share of the largest difference beyond which the estimator is refused
 _ALL = np.uint64(2**64 - 1)
 

@@ -50,7 +50,7 @@ from pgpd_hf.evaluators import ESTIMATORS, LINKS, MOST_EVALUATORS, Simulator, ma
 from pgpd_hf.optimum import Optimum
 from pgpd_hf.policies import softmax
 from pgpd_hf.streams import draw_normals, draw_words, word_stream
-from pgpd_hf.trajectories import LONGEST, default_horizon
+from pgpd_hf.trajectories import LONGEST_HORIZON, default_horizon
 
 MOST_ITERATIONS = 10**9
 _MOST_WORDS = 2**24  # random words of an iteration: 128 MiB
@@ -210,7 +210,8 @@ class HumanFeedback(PrimalDual):
         bounds = 1, MOST_EVALUATORS
         self._set("evaluators", optional(require_integer, "evaluators", self.evaluators, *bounds))
         self._set("rounds", require_integer("rounds", self.rounds, 1, 10**4))
-        self._set("horizon", optional(require_integer, "horizon", self.horizon, 0, LONGEST))
+        bounds = 0, LONGEST_HORIZON
+        self._set("horizon", optional(require_integer, "horizon", self.horizon, *bounds))
         require_one_of("link", self.link, LINKS)
         require_one_of("estimator", self.estimator, ESTIMATORS)
         share = require_number("random_answers", self.random_answers, at_least=0, at_most=2)

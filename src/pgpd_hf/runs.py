@@ -35,7 +35,7 @@ ALGORITHMS: dict[str, type[PrimalDual]] = {
 }
 COLUMNS = ("algorithm", "evaluators", "seed", "iteration", *VALUES)
 _CHUNK_ITERATIONS, _CHUNK_WORDS, _CHUNK_ENTRIES = 1024, 2**18, 2**16  # what fits into a cache
-_MOST_ENTRIES = 10**6  # of a list of seeds or checkpoints
+_LONGEST_LIST = 10**6  # seeds, or checkpoints
 _POINTS = 100
 
 
@@ -303,10 +303,10 @@ def _integers(name, values):
     try:
         if isinstance(values, str | bytes):
             raise TypeError
-        values = list(itertools.islice(values, _MOST_ENTRIES + 1))
+        values = list(itertools.islice(values, _LONGEST_LIST + 1))
     except TypeError:
         raise ValueError(f"{name}: a list of integers expected, got {shown(values)}") from None
-    if not 1 <= len(values) <= _MOST_ENTRIES:
+    if not 1 <= len(values) <= _LONGEST_LIST:
         wrong = "at most a million" if values else "at least one"
         raise ValueError(f"{name}: {wrong} expected")
     return [require_integer(f"{name}[{place}]", value, 0) for place, value in enumerate(values)]

@@ -50,14 +50,14 @@ from pgpd_hf.primal_dual import PrimalDual, normalizer
 from pgpd_hf.runs import make_algorithm
 
 _MOST_STATES, _MOST_ACTIONS = 200, 10  # beyond: minutes, and too few points of a simplex
-_POINTS, _SHIFTS = 3000, 200  # of a simplex, and of the ball around each
-_ALONG_FACES = 0.4  # parameter of a Dirichlet distribution
-_NEAREST = 1e-5  # distance of points from a corner
-_NODES, _MULTIPLIERS = 16, 23  # of a quadrature over normal differences; of a grid above zero
 _MOST_MISSED = 0.01  # share of a value that trajectories may miss
-_COLDEST = 1e-12  # temperature, as a share of the largest value
-_STILL = 1e-4  # share of the largest value that is no violation
-_SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9
+_SIMPLEX_POINTS, _BALL_POINTS = 3000, 200
+_ALONG_FACES = 0.4  # parameter of the Dirichlet distribution of points near faces
+_NEAREST = 1e-5  # least distance of a point from a corner
+_QUADRATURE_NODES, _GRID_SIZE = 16, 23
+_COLDEST = 1e-12  # least temperature, as a share of the largest value
+_NO_VIOLATION = 1e-4  # smaller violations, as a share of the largest value, count as none
+_MOST_SWEEPS, _CLOSE, _DAMPING = 100, 1e-4, 0.9  # of the iteration to the mean field
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def predict_stability(
     """
     require_instance("cmdp", cmdp, CMDP)
     law = _Law(cmdp, _prepared(cmdp, make_algorithm(algorithm, options)))
-    multipliers = _checked(multipliers, min(law.steps.multiplier_bound, 1e100))
+    multipliers = _multipliers(multipliers, min(law.steps.multiplier_bound, 1e100))
     rewards, utilities = law.values(multipliers)
     excess = utilities - cmdp.threshold
     stable, unstable = _crossings(multipliers, excess)
@@ -178,7 +178,7 @@ class _Law:
             return -rate * (goal + np.sqrt(2 * np.maximum(half, 0)))
 
         def safe(_, half):
-            return half[0] - (_STILL * self.cmdp.value_bound) ** 2 / 2
+            return half[0] - (_NO_VIOLATION * self.cmdp.value_bound) ** 2 / 2
 
         safe.terminal, safe.direction = True, -1
         start, how = [max(below, 0.0) ** 2 / 2], {"rtol": 1e-8, "atol": 1e-14}
@@ -190,14 +190,14 @@ class _Law:
     def values(self, multipliers):
         """Mean values of reward and utility at each multiplier, shape (2, n)."""
         cmdp, field, policies = self.cmdp, self.uniform, []
-        points, images, logarithms = _cloud(self.perturbation, cmdp.actions)
+        points, images, log_weights = _cloud(self.perturbation, cmdp.actions)
         for multiplier in multipliers:
             signal = self.slopes[0] * cmdp.reward + multiplier * self.slopes[1] * cmdp.utility
             temperature = max(self.temperature(multiplier), _COLDEST * cmdp.value_bound)
-            for _ in range(_SWEEPS):
+            for _ in range(_MOST_SWEEPS):
                 # The gradient of the Lagrangian, at the mean of the perturbed policies.
                 gradient = cmdp.occupancy(field)[:, None] * cmdp.advantages(field, signal)
-                exponents = gradient @ images.T / temperature + logarithms
+                exponents = gradient @ images.T / temperature + log_weights
                 chances = np.exp(exponents - exponents.max(1, keepdims=True))
                 following = proportional(chances @ images)
                 if np.abs(following - field).max() < _CLOSE:
@@ -225,7 +225,7 @@ def answer_moments(evaluators, variance):
     """Slope of the mean answer, and variance, about a normal difference of mean 0."""
     if evaluators.number == INFINITELY_MANY:
         return 1.0, variance
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_NODES)
     nodes, step = math.sqrt(max(variance, 0.0)) * nodes, 1e-4
 
     def mean(difference, power):
@@ -250,7 +250,7 @@ def _cloud(how, actions):
     The points are spread evenly, along the faces, and around every corner at all distances.
     """
     random = np.random.default_rng(0)  # no run shares its numbers
-    each = max(_POINTS, 500 * actions) // 3
+    each = max(_SIMPLEX_POINTS, 500 * actions) // 3
     even = random.dirichlet(np.ones(actions), each)
     along = random.dirichlet(np.full(actions, _ALONG_FACES), each)
     distances = _NEAREST ** random.random(each)
@@ -258,11 +258,11 @@ def _cloud(how, actions):
     around = np.where(others, 0.0, 1 - distances[:, None])
     around[others] = (distances[:, None] * random.dirichlet(np.ones(actions - 1), each)).ravel()
     points = proportional(np.maximum(np.concatenate([even, along, around]), 1e-300))
-    rows = _rows_of_ball(random, _SHIFTS // 2, actions, how)
+    rows = _rows_of_ball(random, _BALL_POINTS // 2, actions, how)
     images, moved = np.zeros_like(points), np.empty_like(points)
     for shift in np.concatenate([rows, -rows]):
         project_rows(points + how.radius * shift, moved)
-        images += moved / _SHIFTS
+        images += moved / _BALL_POINTS
     # The density of the mixture of all three kinds, up to a constant.
     gammaln, distances = special.gammaln, np.maximum(points @ (1 - np.eye(actions)), 1e-300)
     along = gammaln(actions * _ALONG_FACES) - actions * gammaln(_ALONG_FACES)
@@ -288,10 +288,10 @@ def _rows_of_ball(random, count, actions, how):
     return rows * (lengths / np.sqrt((rows**2).sum(1) + others))[:, None]
 
 
-def _checked(multipliers, bound):
+def _multipliers(multipliers, bound):
     """Multipliers up to their bound; by default they are even in their logarithm."""
     if multipliers is None:
-        even = np.geomspace(0.05, bound, _MULTIPLIERS) if bound > 0.1 else np.linspace(0, bound, 4)
+        even = np.geomspace(0.05, bound, _GRID_SIZE) if bound > 0.1 else np.linspace(0, bound, 4)
         return np.unique(np.append(0.0, even))
     checked = require_array("multipliers", multipliers, (None,))
     if len(checked) == 0 or checked[0] < 0 or checked[-1] > bound or (np.diff(checked) <= 0).any():

@@ -36,10 +36,10 @@ CANDIDATES = {  # where a search begins
 }
 CHOSEN, TIED, DROPPED = "chosen", "tied", "dropped"
 LEVEL = 0.05  # largest probability that the best pair is dropped, if differences are normal
-_LATE = 0.5  # weight of the last quarter of a run
-_PLACES = 100  # of a run, evenly, at which it is scored
+_LATE_WEIGHT = 0.5  # of the last quarter of a run
+_SCORED_PLACES = 100  # evenly over a run
 _FIRST_SEEDS, _MOST_SEEDS = 8, 10**4
-_EQUAL = 0.01
+_EQUAL_WITHIN = 0.01
 _GROWTH = 4  # values that may be added at either end of a grid
 
 
@@ -177,7 +177,7 @@ def _beyond(grid, room, best, pairs):
 
 def _score(cmdp, algorithms, seeds, iterations, **options):
     """Positive gap and violation of each seed (seeds, 2), averaged over M."""
-    places = np.unique(np.rint(np.linspace(0, iterations, _PLACES + 1)).astype(np.int64))
+    places = np.unique(np.rint(np.linspace(0, iterations, _SCORED_PLACES + 1)).astype(np.int64))
     options |= {"iterations": iterations, "checkpoints": places, "purpose": "calibration"}
     parts = []
     for algorithm in algorithms:
@@ -188,7 +188,7 @@ def _score(cmdp, algorithms, seeds, iterations, **options):
         positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0).to_numpy()
         positive = positive.reshape(-1, len(places), 2)
         late = positive[:, places >= 0.75 * iterations]
-        parts.append((1 - _LATE) * positive.mean(1) + _LATE * late.mean(1))
+        parts.append((1 - _LATE_WEIGHT) * positive.mean(1) + _LATE_WEIGHT * late.mean(1))
     return np.mean(parts, axis=0)
 
 
@@ -215,7 +215,7 @@ def _p_value(differences):
 
 def _table(scores, pairs):
     """Scores of all pairs, beside the score of the pair that is chosen among the pairs left."""
-    most = (1 + _EQUAL) * min(_mean(scores[pair]) for pair in pairs)
+    most = (1 + _EQUAL_WITHIN) * min(_mean(scores[pair]) for pair in pairs)
     if not math.isfinite(most):
         raise ValueError("candidates: smaller steps expected; with these no run keeps a policy")
     chosen = min(pair for pair in pairs if _mean(scores[pair]) <= most)

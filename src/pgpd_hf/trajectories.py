@@ -19,7 +19,7 @@ import numpy as np
 from pgpd_hf.compilation import njit
 
 FREE = -1  # in place of a first action: the policy chooses it
-LONGEST = 10**5  # horizon
+LONGEST_HORIZON = 10**5
 _CUT_OFF = 2e-4  # largest share of a value that trajectories of the default horizon miss
 _HALF, _LOWER = np.uint64(32), np.uint64(2**32 - 1)
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.uint64(k) for k in range(5))
@@ -51,7 +51,7 @@ def default_horizon(discount):
     if discount == 0:
         return 80
     needed = math.ceil(math.log(_CUT_OFF) / math.log(discount)) - 1
-    return min(max(80, needed), LONGEST)
+    return min(max(80, needed), LONGEST_HORIZON)
 
 
 def make_tables(cmdp):
