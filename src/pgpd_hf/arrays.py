@@ -1,11 +1,26 @@
 """Checks of arrays. An error is one line: the argument, what is allowed, what was given, where."""
 
+from pathlib import Path
+
 import numpy as np
 
 from pgpd_hf.arguments import shown
 
 _NEAR = 1e-6  # of the scale, or of a sum: what rounding to single precision may change
 _EXACT = 1e-9  # rows whose sum is this close to 1 are not divided by it
+
+
+def read_archive(path):
+    """Arrays of a NumPy archive by name; nothing in the file is executed."""
+    try:
+        if Path(path).is_fifo():  # reading it would wait for ever
+            raise OSError(None, "a pipe")
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except Exception as error:  # damaged archives raise almost anything
+        reason = getattr(error, "strerror", None) or "damaged, or no archive"
+        told = f"{path}: {reason}; a NumPy archive (.npz) of plain arrays expected"
+        raise ValueError(told) from error
 
 
 def require_array(name, value, shape, finite=True):

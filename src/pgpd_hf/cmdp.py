@@ -11,7 +11,6 @@ from __future__ import annotations  # help() shows names of types
 
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from pgpd_hf.arguments import optional, require_integer, require_number, shown
-from pgpd_hf.arrays import frozen, require_array, require_probabilities, require_signal, sizes
+from pgpd_hf.arrays import (
+    frozen,
+    read_archive,
+    require_array,
+    require_probabilities,
+    require_signal,
+    sizes,
+)
 from pgpd_hf.compilation import njit
 from pgpd_hf.costs import Units, stored
 
@@ -268,15 +274,7 @@ class CMDP:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CMDP:
         """Read a CMDP from a NumPy archive of its arguments; nothing in the file is executed."""
-        try:
-            if Path(path).is_fifo():  # reading it would wait for ever
-                raise OSError(None, "a pipe")
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-        except Exception as error:  # damaged archives raise almost anything
-            reason = getattr(error, "strerror", None) or "damaged, or no archive"
-            message = f"{path}: {reason}; a NumPy archive (.npz) of plain arrays expected"
-            raise ValueError(message) from error
+        arrays = read_archive(path)
         try:
             return cls(**arrays)
         except TypeError as error:  # an unknown array, or a missing one

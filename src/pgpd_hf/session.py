@@ -19,6 +19,7 @@ import pandas as pd
 
 from pgpd_hf import trajectories
 from pgpd_hf.arguments import require_instance, require_integer, shown
+from pgpd_hf.arrays import read_archive
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import make_evaluators
 from pgpd_hf.npgpd_hf import NPGPDHF
@@ -174,9 +175,8 @@ class Session:
 
         Nothing in the file is executed, and no function is saved: `render` is given again.
         """
+        saved = read_archive(path)
         try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                saved = {name: archive[name] for name in archive.files}
             parts = {name[8:]: it for name, it in saved.items() if name.startswith("process.")}
             process = CMDP(**parts) if "reward" in parts else Process(render=render, **parts)
             name, options = json.loads(str(saved["algorithm"]))
@@ -186,8 +186,8 @@ class Session:
                 session.tell(told)
                 if session.iteration == iteration < saved["iteration"]:
                     session.close()
-        except Exception as error:  # damaged archives raise almost anything
-            reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        except Exception as error:  # damaged files raise almost anything
+            reason = " ".join(str(error).split())
             raise ValueError(f"{path}: {reason}; a file of Session.save expected") from error
         return session
 
