@@ -56,7 +56,7 @@ def test_curves_show_means_in_the_units_of_the_user():
             "constraint_violation",
             [-0.03, -0.01],
             0.02,
-            "means at or below zero: -0.03 to -0.01",
+            "means end at or below 0: -0.03 to -0.01",
         ),
         ("constraint_violation", [-0.03, 0.01], 0.02, "at the end: -0.03 to 0.01"),
     ],

@@ -152,7 +152,7 @@ def finding(aggregate, algorithm, metric):
     if metric == "constraint_violation" and highs.max() <= 0:
         return f"on average safe at the end: {end}"
     below = metric == "constraint_violation" and ends.max() <= 0
-    return f"{'means at or below zero' if below else 'at the end'}: {end}"
+    return f"{'means end at or below 0' if below else 'at the end'}: {end}"
 
 
 def algorithm_labels(table):
