@@ -3,9 +3,9 @@
 import dataclasses
 import itertools
 import math
-import re
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ NEGATIVE = [-1, -0.5, -1e-300, Fraction(-1, 3)]
 FEW = [*NO_NUMBER, [2.5], [-1], ["a"], [True], [None], [10**30], range(10**7), {"a"}, "12"]
 FEW += [np.ma.array([1, 2], mask=[False, True]), np.array([[1, 2]]), itertools.count()]
 NO_CMDP = [None, "three", 1, {}, PARTS]
-P = EXAMPLE.transition
+P, KNOWN = EXAMPLE.transition, ("transition", "initial", "discount")
 
 # Arguments with what is wrong for each; None is wrong where it is not the default.
 CMDP = {
@@ -80,40 +80,48 @@ RUN = {
     "threads": [*NO_INTEGER, None, 0, 10**6],
     "checkpoints": [*FEW, [6], [0, 10**9], []],
     "purpose": [None, 3, object(), b"run", ["run"], math.nan],
-    "optimum": [3, 0, "three", {}, object(), EXAMPLE, OPTIMUM.policy]
-    + [pgpd_hf.solve(pgpd_hf.random_cmdp(3, 2, instance)) for instance in (3, 4)]
-    + [pgpd_hf.solve(pgpd_hf.random_cmdp(4, 2, 1, threshold=0.4))]
+    "optimum": [3, EXAMPLE, OPTIMUM.policy, pgpd_hf.solve(pgpd_hf.random_cmdp(3, 2, 3))]
     + [dataclasses.replace(OPTIMUM, policy=policy) for policy in NO_POLICY]
     + [dataclasses.replace(OPTIMUM, **{name: 0.0}) for name in ("slack", "threshold")]
     + [dataclasses.replace(OPTIMUM, reward_value=OPTIMUM.reward_value + 1e-6)]
     + [dataclasses.replace(pgpd_hf.solve_unconstrained(EXAMPLE), slack=0.1)],
     "sizes": [3],
 }
+PROCESS = {
+    "transition": [value for value in CMDP["transition"] if value is not None],
+    **{name: CMDP[name] for name in ("initial", "discount", "scale")},
+    "state_names": ["abc", ["a", "b"], ["a", "b", ""], [1, 2, 3], 3],
+    "action_names": ["ab", ["a"], ["a", "a "], [None, "b"]],
+    "render": ["<svg/>"],
+}
+CERTIFY = {
+    "cmdp": NO_CMDP,
+    "policy": [*NO_POLICY, np.full((2, 3, 2), 0.5)],
+    "answers": [*NO_INTEGER, None, 0],
+    "seed": [*NO_INTEGER, None],
+    "level": [*NO_NUMBER, None, 0, 95],
+}
+AGGREGATE = {
+    "trace": [3, "trace", {}, TRACE.to_numpy(), TRACE.drop(columns="multiplier"), [TRACE]]
+    + [TRACE[:0], TRACE.assign(multiplier="a"), TRACE.assign(seed=0)],
+}
+ADVANTAGES = {"policy": NO_POLICY, "signal": [*NO_ARRAY, "reward", np.ones(3), np.ones((2, 3))]}
 
-
-def run(**given):
-    usual = {"seeds": [0], "iterations": 5, "horizon": 3, "evaluators": 4}
-    return pgpd_hf.run(**{"cmdp": EXAMPLE, "algorithm": "zpgpd_hf", **usual, **given})
-
-
+# Functions with right arguments, one of which is replaced by a wrong one.
+SETTING = {"cmdp": EXAMPLE, "algorithm": "zpgpd_hf", "iterations": 5, "horizon": 3, "evaluators": 4}
+CERTIFIED = {"cmdp": EXAMPLE, "policy": UNIFORM, "answers": 9, "seed": 0}
+run = partial(pgpd_hf.run, seeds=[0], **SETTING)
 FUNCTIONS = {
-    "CMDP": (lambda **given: pgpd_hf.CMDP(**PARTS | given), CMDP),
-    "random_cmdp": (lambda **given: pgpd_hf.random_cmdp(**{"states": 3, **given}), RANDOM),
+    "CMDP": (partial(pgpd_hf.CMDP, **PARTS), CMDP),
+    "random_cmdp": (partial(pgpd_hf.random_cmdp, states=3), RANDOM),
     "run": (run, RUN),
+    "Process": (partial(pgpd_hf.Process, **{name: PARTS[name] for name in KNOWN}), PROCESS),
+    "certify": (partial(pgpd_hf.certify, **CERTIFIED), CERTIFY),
     "evaluate": (EXAMPLE.evaluate, {"policy": NO_POLICY}),
-    "advantages": (
-        lambda **given: EXAMPLE.advantages(**{"policy": UNIFORM, "signal": UNIFORM, **given}),
-        {"policy": NO_POLICY, "signal": [*NO_ARRAY, "reward", np.ones(3), np.ones((2, 3))]},
-    ),
+    "advantages": (partial(EXAMPLE.advantages, policy=UNIFORM, signal=UNIFORM), ADVANTAGES),
     "return_bound": (EXAMPLE.return_bound, {"horizon": [*NO_INTEGER, None]}),
     "checkpoint_grid": (pgpd_hf.checkpoint_grid, {"iterations": RUN["iterations"]}),
-    "aggregate": (
-        lambda **given: pgpd_hf.aggregate(**{"trace": TRACE, **given}),
-        {
-            "trace": [3, "trace", {}, TRACE.to_numpy(), TRACE.drop(columns="multiplier"), [TRACE]]
-            + [TRACE[:0], TRACE.assign(multiplier="a"), TRACE.assign(seed=0)],
-        },
-    ),
+    "aggregate": (partial(pgpd_hf.aggregate, trace=TRACE), AGGREGATE),
 }
 
 
@@ -123,12 +131,8 @@ FUNCTIONS = {
 def test_one_line_names_the_argument(name, argument):
     function, wrong = FUNCTIONS[name]
     for value in wrong[argument]:
-        with pytest.raises(ValueError, match=r".") as refusal:
+        with pytest.raises(ValueError, match=rf"^[^:\n]*\b{argument}\b.{{1,380}}\Z"):
             function(**{argument: value})
-        message = str(refusal.value)
-        assert re.search(rf"\b{argument}\b", message.split(":")[0]), (value, message)
-        assert "\n" not in message, value
-        assert len(message) < 400, value
 
 
 # Odd arguments that are right.
@@ -167,10 +171,6 @@ def test_numbers_and_lists_of_all_types_give_the_same(kind):
         assert_same(run(seeds=iter(seeds), checkpoints=np.array([5, 0, 5]), **numbers), expected)
 
 
-class Subclass(np.ndarray):
-    """An array of another class."""
-
-
 @pytest.mark.parametrize(
     "convert",
     [
@@ -179,7 +179,6 @@ class Subclass(np.ndarray):
         lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
         lambda array: array.astype(">f8"),
         lambda array: array.astype(np.longdouble),
-        lambda array: array.view(Subclass),
         lambda array: np.vectorize(Fraction, otypes=[object])(array),
         lambda array: np.vectorize(Decimal, otypes=[object])(array),
     ],
