@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from declarations import changed, places
 
 ROOT = Path(__file__).parents[1]
 STUDIES = sorted(path.parent.name for path in ROOT.glob("studies/*/README.md"))
@@ -49,32 +50,12 @@ def test_core_imports_no_study(folder):
     assert not {*imports(ROOT / folder)} & {*STUDIES}
 
 
-def places(node, at=()):
-    """Where something stands in a declaration: of lists, the first entry."""
-    yield at, node
-    if isinstance(node, dict | list):
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node[:1]):
-            yield from places(value, (*at, key))
-
-
-def changed(content, place, value, name=None):
-    """A declaration in which something else stands at a place, under another name if given."""
-    whole = node = {"": json.loads(content)}
-    *path, last = ("", *place)
-    for key in path:
-        node = node[key]
-    if name is not None:
-        del node[last]
-    node[last if name is None else name] = value
-    return whole[""]
-
-
 @pytest.mark.parametrize("study", SHAPED)
 def test_what_a_study_cannot_run_is_refused_by_its_key(study):
     folder = ROOT / "studies" / study
-    content = json.dumps(CHECKS["declared"](folder))
+    content = CHECKS["declared"](folder)
     schema = yaml.safe_load((folder / "config.schema.yaml").read_text())
-    for place, old in places(json.loads(content)):
+    for place, old in places(content):
         *_, parent, key = ("", "", *(it for it in place if isinstance(it, str)))
         tried = [changed(content, place, value) for value in ([] if key in WORDS else WRONG)]
         tried += [changed(content, place, None)] if isinstance(old, dict) else []

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 import runpy
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pytest
 import yaml
 from conftest import ROOT
+from declarations import changed, places
 
 SCRIPT = ROOT / "workflow/scripts/configuration.py"
 CHECKS = runpy.run_path(str(SCRIPT))
@@ -30,32 +32,11 @@ ALLOWED = [("name", "three"), ("purpose", "three"), ("concentration", 2.5), ("co
 ALLOWED += [("threshold", number) for number in (-1, 10**30, 10**400, 1e300)]
 
 
-def places(node, at=()):
-    """Every key of a configuration, and the first entry of every list."""
-    for key, value in node.items() if isinstance(node, dict) else enumerate(node[:1]):
-        yield (*at, key), value
-        if isinstance(value, dict | list):
-            yield from places(value, (*at, key))
-
-
-def changed(place, value):
-    """The default configuration with one key changed."""
-    config = copy.deepcopy(CONFIG)
-    node = config
-    for key in place[:-1]:
-        node = node[key]
-    node[place[-1]] = value
-    return config
-
-
 def refusal(config, files=()):
     """What is said of a configuration."""
-    with pytest.raises(ValueError, match=".") as refused:
+    with pytest.raises(ValueError, match=r"^.{1,400}\Z") as refused:
         CHECKS["check"](config, files)
-    message = str(refused.value)
-    assert "\n" not in message
-    assert len(message) < 400
-    return message
+    return str(refused.value)
 
 
 def test_default_passes():
@@ -65,13 +46,14 @@ def test_default_passes():
 
 
 @pytest.mark.parametrize(
-    ("place", "old"), [pytest.param(*it, id=".".join(map(str, it[0]))) for it in places(CONFIG)]
+    ("place", "old"),
+    [pytest.param(at, old, id=".".join(map(str, at))) for at, old in places(CONFIG) if at],
 )
 def test_wrong_value_is_refused_by_its_key(place, old):
     for value in BAD[type(old)]:
         infinity = place == ("evaluators", 0) and value is None
         if not infinity and (place[-1], value) not in ALLOWED:
-            message = refusal(changed(place, value))
+            message = refusal(changed(CONFIG, place, value))
             assert str(next(key for key in reversed(place) if isinstance(key, str))) in message
 
 
@@ -79,32 +61,24 @@ def test_wrong_value_is_refused_by_its_key(place, old):
     ("text", "message"),
     [
         ("sedes: 3", "configuration: unknown key 'sedes' (did you mean 'seeds'?); allowed are "),
-        ("pathvars: {results: ..}", "configuration: unknown key 'pathvars'; allowed are "),
-        ("name: a/b", "name: got 'a/b'; expected: "),
         ("name: -rf", "name: got '-rf'; expected: "),
         ("name: NO", "name: got False; expected: "),
-        ("name: 2020-01-01", "name: got datetime.date(2020, 1, 1); expected: "),
         ("evaluators: [16, 16]", "evaluators: got [16, 16]; expected: "),
         ("evaluators: []", "evaluators: got []; expected: "),
         ("link: cosine", "link: got 'cosine'; expected: of votes, logistic, probit or cauchy"),
         ("environment: {discount: 1}", "environment.discount: got 1; expected: gamma, from 0 to "),
-        ("environment: {name: coin}", "environment: unknown key 'name'; allowed are actions, "),
         ("environment: {file: x.npz}", "environment.file: a file in "),
         ("environment: {file: ../x.npz}", "environment.file: got '../x.npz'; expected: "),
         ("environment: {file: /x.npz}", "environment.file: got '/x.npz'; expected: "),
         ("environment: {file: a/../x.npz}", "environment.file: got 'a/../x.npz'; expected: "),
         ("environment: {file: '{a}.npz'}", "environment.file: got '{a}.npz'; expected: "),
-        ("environment: {file: mine.csv}", "environment.file: got 'mine.csv'; expected: "),
         ("environment: {file: x.npz, states: 3}", "environment: unknown key 'states'; allowed "),
-        ("environment: {files: x.npz}", "environment: unknown key 'files' (did you mean 'file'?)"),
         (
             "environment: {gymnasium: Taxi-v4, cost: steps, at_most: 9, states: 3}",
             "environment: unknown key 'states'; allowed are at_most, cost, discount, gymnasium, ",
         ),
         ("environment: {gymnasium: Taxi-v4, at_most: 9}", "environment: 'cost' is a required "),
         ("environment: {gymnasium: 'os:A-v1', cost: holes, at_most: 1}", "environment.gymnasium: "),
-        ("environment: {cost: holes}", "environment: unknown key 'cost'; allowed are actions, "),
-        ("algorithms: {mine: {class: mine.py}}", "algorithms.mine"),
         ("algorithms: {mine: {class: '../mine.py:Mine', iterations: 9}}", "algorithms.mine"),
         ("algorithms: {Mine: {class: 'mine.py:Mine', iterations: 9}}", "algorithms: got 'Mine'"),
         (
@@ -115,7 +89,6 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("algorithms: {sarsa: {iterations: 3}}", "algorithms.sarsa: 'class' is a required prop"),
         ("algorithms: {npgdp_hf: null}", "algorithms.npgdp_hf: got None; expected: npgpd_hf, zp"),
         ("algorithms: {npgpd_hf: {directions: tangent}}", "algorithms.npgpd_hf: unknown key "),
-        ("algorithms: {npg_pd: {rounds: 1}}", "algorithms.npg_pd: unknown key 'rounds'"),
         ("algorithms: {pg_pd: {primal_step: 1}}", "algorithms.pg_pd: 'iterations' is a required "),
         ("rates: {iterations: {npgpd_hf: [9]}}", "rates.iterations.npgpd_hf: got [9]; expected: "),
         ("rates: {iterations: {npg_pd: [8, 9]}}", "rates.iterations: unknown key 'npg_pd'"),
@@ -124,10 +97,9 @@ def test_wrong_value_is_refused_by_its_key(place, old):
 def test_file_is_refused_by_its_key(tmp_path, text, message):
     path = tmp_path / "mine.yaml"
     path.write_text(f"{text}\n" if text.startswith("name") else f"name: mine\n{text}\n")
-    with pytest.raises(ValueError, match=".") as refused:
+    told = re.escape(message.replace("{path}", str(path)))
+    with pytest.raises(ValueError, match=rf"^{told}.*\Z"):
         CHECKS["check_files"]([path])
-    assert str(refused.value).startswith(message)
-    assert "\n" not in str(refused.value)
 
 
 def test_script_can_be_run_alone(tmp_path):
@@ -151,15 +123,12 @@ def test_script_can_be_run_alone(tmp_path):
         (b"__use_yte__: true\nname: ?1", "no template expected, got the key "),
         (b"a: 1\nseeds: 3\nseeds: 5", "plain YAML expected: line 3: the key 'seeds' stands twice"),
         (b"environment:\n  no: 3", "plain YAML expected: line 2: text expected as a key, got 'no'"),
-        (b"{3: 3}", "plain YAML expected: line 1: text expected as a key, got '3'"),
         (b"a: &a {x: 1}\nb: *a", "plain YAML expected: line 2: no alias expected, got *a"),
         (b"seeds: 010", "plain YAML expected: line 1: a decimal number expected, got 010"),
         (b"seeds: 1:30", "plain YAML expected: line 1: a decimal number expected, got 1:30"),
         (b"dual_step: 1e-3", "plain YAML expected: line 1: a decimal number expected, got 1e-3"),
         (b"seeds: " + 5000 * b"1", "plain YAML expected: Exceeds the limit"),
         (b"a: " + 1500 * b"[", "plain YAML expected: "),
-        (b"name: [a", "plain YAML expected: "),
-        (b"name: x\nmore:\n\tseeds: 3", "plain YAML expected: "),
         (b'name: !!python/object/apply:os.mkdir ["pwned"]', "plain YAML expected: "),
         (b"\x00\x01\xff", "plain YAML expected: "),
     ],
@@ -167,10 +136,8 @@ def test_script_can_be_run_alone(tmp_path):
 def test_file_that_holds_anything_but_data_is_refused(tmp_path, content, message):
     path = tmp_path / "mine.yaml"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=".") as refused:
+    with pytest.raises(ValueError, match=rf"^{re.escape(f'{path}: {message}')}.*\Z"):
         CHECKS["read"](path)
-    assert str(refused.value).startswith(f"{path}: {message}")
-    assert "\n" not in str(refused.value)
     assert [*tmp_path.iterdir()] == [path]
 
 
