@@ -17,8 +17,3 @@ def assert_mean(samples, expected):
     allowed = quantile * samples.std(axis=0, ddof=1) / np.sqrt(len(samples)) + 1e-12
     deviation = np.abs(samples.mean(axis=0) - expected)
     assert np.all(deviation <= allowed), f"{deviation} exceeds {allowed}"
-
-
-def assert_distributed(samples, distribution):
-    """Compare a sample with a continuous distribution (Kolmogorov and Smirnov)."""
-    assert stats.kstest(samples, distribution).pvalue > LEVEL

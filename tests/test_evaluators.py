@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from chance import LEVEL
 from scipy import stats
 
 from pgpd_hf import evaluators
@@ -50,19 +49,6 @@ def test_votes_are_those_of_the_slow_version(size):
     for word in random_words(size, 100 if size < 1000 else 3):
         for chance in (random.random(), *CHANCES[::2]):
             assert count_votes(size, chance, word) == votes(size, chance, word)
-
-
-@pytest.mark.parametrize("size", [1, 3, 16, 65, 257])
-@pytest.mark.parametrize("chance", [0.003, 1 / 3, 0.5, 0.999])
-def test_votes_have_the_binomial_law(size, chance):
-    """Chi-square test; rare outcomes are added to the most common one."""
-    drawn = [count_votes(size, chance, word) for word in random_words(size, 20_000)]
-    found = np.bincount(drawn, minlength=size + 1)
-    expected = 20_000 * stats.binom(size, chance).pmf(np.arange(size + 1))
-    cells = np.where(expected < 5, expected.argmax(), np.arange(size + 1))
-    found, expected = (np.bincount(cells, it, size + 1) for it in (found, expected))
-    common = expected > 0
-    assert stats.chisquare(found[common], expected[common]).pvalue > LEVEL
 
 
 def mean_product(size, favourable, degree):

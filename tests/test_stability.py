@@ -7,18 +7,13 @@ import math
 import numpy as np
 import pytest
 from chance import assert_mean
-from scipy import integrate, special, stats
+from scipy import special, stats
 
 from pgpd_hf import CMDP, NPGPDHF, ZPGPDHF, predict_stability, random_cmdp, solve, stability
 from pgpd_hf.primal_dual import Run
 
 PRINTED = {"evaluators": 16, "primal_step": 0.001, "dual_step": 0.0003}
-FAST = {"evaluators": 16, "primal_step": 0.001, "rounds": 2}
 BANDIT = CMDP([[[1.0], [1.0]]], [[0.55, 0.45]], [[0.44, 0.56]], [1.0], 0.0, 0.5)
-
-
-def law_of(cmdp, **options):
-    return stability._Law(cmdp, stability._prepared(cmdp, ZPGPDHF(**options)))
 
 
 def outcomes(grid, multiplier, radius, angles=48, evaluators=4):
@@ -72,7 +67,8 @@ def test_noise_is_that_of_the_algorithm_s_own_estimates(evaluators, rounds):
     drawn = [case.ask(theta) for _ in range(4000)]
     both = np.array([[it.reward, it.utility] for it in drawn])  # along one direction each
     both *= setting.perturbation.radius / setting.perturbation.dimension
-    assert_mean(np.einsum("nisa,njsa->nij", both, both), law_of(cmdp, **vars(algorithm)).noise)
+    predicted = stability._Law(cmdp, stability._prepared(cmdp, algorithm)).noise
+    assert_mean(np.einsum("nisa,njsa->nij", both, both), predicted)
 
 
 @pytest.mark.parametrize(
@@ -98,37 +94,6 @@ def test_predictions_are_those_on_record(change, peak, breaks):
     assert (found.stable is None) == (peak < 0)
 
 
-def test_without_noise_the_multiplier_is_the_optimal_one():
-    """A step that is nearly zero, and nearly without smoothing: the law is at the optimum."""
-    cmdp, best = random_cmdp(), solve(random_cmdp())
-    cold = {"evaluators": 16, "primal_step": 1e-15, "dual_step": 1e-9, "perturbation": 1e-2}
-    near = best.multiplier + np.linspace(-0.1, 0.1, 21)
-    found = predict_stability(cmdp, "zpgpd_hf", **cold, multipliers=near)
-    assert not found.breaks
-    assert found.stable == pytest.approx(best.multiplier, abs=0.01)
-    found = predict_stability(cmdp, "zpgpd_hf", **cold, multiplier_bound=1e4, multipliers=[1e3])
-    assert found.peak == pytest.approx(best.slack, abs=0.001)
-
-
-@pytest.mark.parametrize("dual_step", [0.001, 0.003, 0.01, 0.03])
-@pytest.mark.parametrize("instance", [1, 2022])
-def test_averaged_dynamics_are_those_of_a_solver(instance, dual_step):
-    cmdp, setting = random_cmdp(instance=instance), FAST | {"dual_step": dual_step}
-    found, law = predict_stability(cmdp, "zpgpd_hf", **setting), law_of(cmdp, **setting)
-
-    def moves(_, state):
-        goal = np.interp(state[1], found.multipliers, found.utilities)
-        rate = 4 * 5 * FAST["primal_step"] * law.temperature(state[1])
-        return rate * (goal - state[0]), dual_step * (cmdp.threshold - state[0])
-
-    ends = [lambda _, it: it[1] - found.unstable, lambda _, it: it[0] - cmdp.threshold]
-    for end in ends:
-        end.terminal, end.direction = True, 1
-    start, how = [cmdp.evaluate(law.uniform)[1], 0.0], {"rtol": 1e-8, "max_step": 1e4}
-    path = integrate.solve_ivp(moves, (0, 1e7), start, "LSODA", events=ends, **how)
-    assert found.breaks == (len(path.t_events[0]) > 0)
-
-
 def test_without_pressure_or_with_too_much_the_policy_is_as_safe_as_the_uniform_one():
     safe = dataclasses.replace(BANDIT, utility=[[0.9, 0.7]])
     found = predict_stability(safe, "zpgpd_hf", **PRINTED, horizon=0, perturbation=0.5)
@@ -151,8 +116,7 @@ def test_without_pressure_or_with_too_much_the_policy_is_as_safe_as_the_uniform_
     ],
 )
 def test_what_cannot_be_predicted_is_refused_in_one_line(cmdp, changes, message):
-    with pytest.raises(ValueError, match=f"^{message}") as error:
+    with pytest.raises(ValueError, match=rf"^{message}.*\Z"):
         predict_stability(cmdp, "zpgpd_hf", **PRINTED | changes)
-    assert "\n" not in str(error.value)
     with pytest.raises(ValueError, match="^algorithm: zpgpd_hf, direct"):
         predict_stability(random_cmdp(), NPGPDHF(**PRINTED))
