@@ -12,6 +12,7 @@ from pgpd_hf import figures
 
 STEPS = {"primal_step": 0.1, "dual_step": 0.1, "iterations": 20, "seeds": range(3)}
 PROCESS = pgpd_hf.random_cmdp(4, 2, threshold=0.4)
+GAP, VIOLATION = "optimality_gap", "constraint_violation"
 ENDS = {"low": -1, "high": 1}
 WIDE = dict.fromkeys(figures.METRICS, (-np.inf, np.inf))
 POLICY = np.array([[0.25, 0.75], [1, 0], [0, 1], [0.5, 0.5]])
@@ -30,6 +31,8 @@ def test_curves_show_means_in_the_units_of_the_user():
     np.testing.assert_allclose(violation, cost - 68, atol=1e-12)
     assert all("$M = 4$" in [it.get_text() for it in axes.texts] for axes in figure.axes)
     assert figure._repr_png_() == pgpd_hf.plot_curves(curve)._repr_png_()
+    exact = pgpd_hf.plot_curves(curve.assign(evaluators=pd.NA))
+    assert r"$M = \infty$" in [it.get_text() for it in exact.axes[0].texts]
     read = curve.copy()  # as an experiment reads it from a file
     read.attrs = {}
     read = figures.in_units(read, cmdp.units._asdict())
@@ -41,24 +44,14 @@ def test_curves_show_means_in_the_units_of_the_user():
 @pytest.mark.parametrize(
     ("metric", "values", "half", "title"),
     [
-        ("optimality_gap", [0.04, 0.01], 0.01, "smaller with more evaluators: 0.04 to 0.01"),
-        ("optimality_gap", [0.04, 0.01], 0.02, "at the end: 0.01 to 0.04"),  # intervals overlap
-        ("optimality_gap", [0.04, -0.01], 0.01, "at the end: -0.01 to 0.04"),  # by violation
-        ("optimality_gap", [0.04], 0.01, "at the end: 0.04"),
-        ("optimality_gap", [75, 1.82], 1, "smaller with more evaluators: 75.0 to 1.8"),
-        (
-            "constraint_violation",
-            [-0.03, -0.02],
-            0.01,
-            "on average safe at the end: -0.03 to -0.02",
-        ),
-        (
-            "constraint_violation",
-            [-0.03, -0.01],
-            0.02,
-            "means end at or below 0: -0.03 to -0.01",
-        ),
-        ("constraint_violation", [-0.03, 0.01], 0.02, "at the end: -0.03 to 0.01"),
+        (GAP, [0.04, 0.01], 0.01, "smaller with more evaluators: 0.04 to 0.01"),
+        (GAP, [0.04, 0.01], 0.02, "at the end: 0.01 to 0.04"),  # intervals overlap
+        (GAP, [0.04, -0.01], 0.01, "at the end: -0.01 to 0.04"),  # by violation
+        (GAP, [0.04], 0.01, "at the end: 0.04"),
+        (GAP, [75, 1.82], 1, "smaller with more evaluators: 75.0 to 1.8"),
+        (VIOLATION, [-0.03, -0.02], 0.01, "on average safe at the end: -0.03 to -0.02"),
+        (VIOLATION, [-0.03, -0.01], 0.02, "means end at or below 0: -0.03 to -0.01"),
+        (VIOLATION, [-0.03, 0.01], 0.02, "at the end: -0.03 to 0.01"),
     ],
 )
 def test_title_of_a_panel_says_what_its_intervals_show(metric, values, half, title):
@@ -71,12 +64,12 @@ def test_title_of_a_panel_says_what_its_intervals_show(metric, values, half, tit
 
 def test_a_wide_band_leaves_the_axes_and_does_not_flatten_curves():
     table = pd.DataFrame({"algorithm": "npgpd_hf", "evaluators": 16, "iteration": [0, 9]})
-    metric, ends = "optimality_gap", {"optimality_gap_low": [-5, 0], "optimality_gap_high": 0.5}
-    table = table.assign(**{metric: [0.4, 0.2]}, **ends, answers=1)
-    axes = figures.panel(table, "npgpd_hf", metric, {metric: (-3, 9)}).axes[0]
+    table = table.assign(optimality_gap=[0.4, 0.2], answers=1)
+    table = table.assign(optimality_gap_low=[-5, 0], optimality_gap_high=5)
+    axes = figures.panel(table, "npgpd_hf", GAP, {GAP: (-3, 9)}).axes[0]
     heights = axes.collections[0].get_paths()[0].vertices[:, 1]
-    assert (heights.min(), heights.max()) == (-3, 0.5)  # of what a policy can have
-    # The band, but from zero, which every panel has, and at most half of the range beyond a curve.
+    assert (heights.min(), heights.max()) == (-3, 5)  # of what a policy can have
+    # From zero, which every panel has, to half of the curve's range beyond it, and a margin.
     assert axes.get_ylim()[1] == pytest.approx(0.5 + 0.05 * 0.5)
 
 

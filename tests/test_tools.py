@@ -127,11 +127,11 @@ def test_verification_finds_differences_of_a_table():
     near = recorded.assign(gap=["0.100000001", ""], sha256="ef")
     assert len(differences(recorded, near, exact=True)) == 3
     assert differences(recorded, near, exact=False).empty
-    cells = differences(recorded, recorded.assign(gap=["0.10001", "0"]), exact=False)
+    cells = differences(recorded, recorded.assign(gap=["0.10000002", "0"]), exact=False)
     assert cells.to_dict("split") == {
         "index": [(0, "gap"), (1, "gap")],
         "columns": ["recorded", "here"],
-        "data": [["0.1", "0.10001"], ["", "0"]],
+        "data": [["0.1", "0.10000002"], ["", "0"]],
     }
     assert len(differences(recorded, recorded[:1], exact=False)) == 1
 
