@@ -86,9 +86,8 @@ def test_lake_has_the_bits_and_the_optimum_that_it_had():
     ],
 )
 def test_what_is_no_environment_is_refused_in_one_line(changes, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
+    with pytest.raises(ValueError, match=rf"^{re.escape(message)}.*\Z"):
         pgpd_hf.from_gymnasium(**TABLE | changes)
-    assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +106,5 @@ def test_configuration_of_a_stranger_reads_nothing_else(tmp_path, settings, mess
     for place in (tmp_path, folder):
         pgpd_hf.random_cmdp().save(place / "a.npz")
     assert make_environment({"file": "a.npz"}, folder).states == 10
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as refusal:
+    with pytest.raises(ValueError, match=rf"^{re.escape(message)}.*\Z"):
         make_environment(settings, folder)
-    assert "\n" not in str(refusal.value)

@@ -12,11 +12,12 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
 
 
 def make(*arguments, folder=ROOT, **variables):
     """Exit code of make and what it says; variables are the shell's."""
+    if not shutil.which("make"):
+        pytest.skip("make is not installed")
     outside = {key: it for key, it in os.environ.items() if not key.startswith("MAKE")}
     command = ["make", "--no-print-directory", *arguments]
     done = subprocess.run(
@@ -54,7 +55,6 @@ def test_library_alone_is_small():
     assert not needed & {"matplotlib", "snakemake", "gymnasium"}
 
 
-@needs_make
 def test_help_lists_all_commands():
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     phony = re.search(r"^\.PHONY: (help (?:.*\\\n)*.*)", text, re.M)[1].replace("\\", "").split()
@@ -62,7 +62,6 @@ def test_help_lists_all_commands():
     assert re.findall(r"^  make ([a-z-]+) +\d+  \w", shown, re.M) == phony
 
 
-@needs_make
 def test_settings_of_the_shell_stay_outside():
     odd = {"PYTHONPATH": "/odd", "PYTHONOPTIMIZE": "2", "PIP_USER": "1", "LC_ALL": "C"}
     code, shown = make("--eval=shown: ; env", "shown", "CONFIG=a b'c.yaml", **odd)
@@ -74,14 +73,12 @@ def test_settings_of_the_shell_stay_outside():
     assert f"HOME={ROOT}/.snakemake/home" in shown.splitlines()
 
 
-@needs_make
 @pytest.mark.parametrize("setting", ["config=mine.yaml", "Study=verdicts", "CONFG=mine.yaml"])
 def test_misspelt_setting_is_refused(setting):
     assert make("--question", "help", "CORES=1", "CONFIG=a b'c.yaml")[0] == 1
     assert make("--question", "help", setting)[0] == 2
 
 
-@needs_make
 @pytest.mark.parametrize("name", ["plain", "a b'c$d"])
 def test_moved_clone_installs_again(tmp_path, name):
     folder = tmp_path / name

@@ -17,12 +17,7 @@ pytestmark = pytest.mark.slurm
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SMOKE = ROOT / "config/smoke.yaml"
-PACKAGES = {
-    "munged": "munge",
-    "sbatch": "slurm-client",
-    "slurmctld": "slurmctld",
-    "slurmd": "slurmd",
-}
+PROGRAMS = "munged", "sbatch", "slurmctld", "slurmd"
 # Options that look at the queue more often than a real cluster would like.
 PROFILES = {
     "slurm": ["--slurm-init-seconds-before-status-checks", "1"],
@@ -45,9 +40,8 @@ STARTED = []  # every Snakemake, so that an interrupt of the tests leaves none
 
 def obstacle():
     """Why no Slurm can be started here; None if one can."""
-    missing = {package for program, package in PACKAGES.items() if not shutil.which(program)}
-    if missing:
-        return f"not installed: apt-get install --no-install-recommends {' '.join(sorted(missing))}"
+    if not all(map(shutil.which, PROGRAMS)):
+        return "not installed: apt-get install --no-install-recommends munge slurmctld slurmd"
     if os.geteuid() != 0:
         return "a Slurm of its own needs root"
     if os.path.lexists("/etc/slurm/slurm.conf"):
