@@ -23,9 +23,9 @@ class Project:
         shutil.copytree(origin, self.folder, symlinks=True, ignore=ignore, dirs_exist_ok=True)
         self.python = install(self.folder / ".venv", self.folder / "src")
 
-    def snakemake(self, *arguments, python=None, cwd=None, env=None):
+    def snakemake(self, *arguments, **how):
         """Run Snakemake; its exit code and all that it said."""
-        process = self.start(*arguments, python=python, cwd=cwd, env=env)
+        process = self.start(*arguments, **how)
         output, _ = process.communicate()
         return process.returncode, output
 
@@ -40,9 +40,9 @@ class Project:
             text=True,
         )
 
-    def jobs(self, *arguments, cwd=None):
+    def jobs(self, *arguments):
         """Jobs that a run would start: how many of each rule."""
-        code, output = self.snakemake(*arguments, "--dry-run", "--quiet", "rules", cwd=cwd)
+        code, output = self.snakemake(*arguments, "--dry-run", "--quiet", "rules")
         assert code == 0, output
         lines = output.partition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
         counts = {rule: int(count) for rule, count in map(str.split, lines)}

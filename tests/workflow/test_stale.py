@@ -60,12 +60,6 @@ def test_runs_depend_on_all_that_they_import(finished):
         assert f"src/pgpd_hf/{name}.py" in inputs
 
 
-def test_edited_command_is_run_again(finished):
-    path = finished.folder / "workflow/rules/figure.smk"
-    path.write_text(path.read_text().replace("--table {output.table}", "--table={output.table}"))
-    assert finished.jobs(*SMOKE) == AFTER_RUNS
-
-
 @pytest.mark.parametrize(
     ("setting", "jobs"),
     [
@@ -88,12 +82,3 @@ def test_lost_files_are_made_again(finished):
     shutil.rmtree(finished.folder / "results/smoke/rates/npgpd_hf")
     assert finished.jobs("results/smoke/notebooks/rates.html", *SMOKE) == {}
     assert finished.jobs(*SMOKE) == AFTER_RATES | {"rates_runs": 2}
-
-
-def test_documented_options_are_obeyed(finished):
-    (finished.folder / "config/more.yaml").write_text("purpose: other\n")
-    more = (*SMOKE, "config/more.yaml")
-    assert finished.jobs(*more) == EVERYTHING
-    assert finished.jobs(*more, "--rerun-triggers", "mtime") == {}
-    assert finished.snakemake(*more, "--touch", "--cores", "1")[0] == 0
-    assert finished.jobs(*SMOKE, "--rerun-triggers", "mtime") == {}
