@@ -2,11 +2,9 @@
 
 import dataclasses
 import itertools
-import math
 
 import numpy as np
 import pytest
-from chance import assert_mean
 
 from pgpd_hf import ALGORITHMS, CMDP, run
 from reference import iterates, random_policies, random_process, values
@@ -110,24 +108,3 @@ def test_multiplier_is_projected_at_both_ends_and_frozen_without_a_step(name, ut
     for step, expected in ((1e6, end), (0.0, 0.3)):
         trace, _ = follow(cmdp, name, 1, dual_step=step, **options)
         assert trace["multiplier"].tolist() == [0.3, expected]
-
-
-@pytest.mark.parametrize("directions", ["sphere", "tangent"])
-def test_mean_path_of_zpgpd_hf_is_that_of_pg_pd(directions):
-    """With one state, values are linear in the policy, and both updates in policy and multiplier.
-
-    So where nothing is projected the mean path is that of PG-PD, whatever mu and the step sizes
-    are, up to the tail after H + 1 = 21 steps, which is 2^-21 of the value.
-    """
-    cmdp = random_process(34, 1, 3, 0.5, threshold=1.0)
-    steps = {"primal_step": 0.008, "dual_step": 0.05, "multiplier_bound": 5.0}
-    steps |= {"initial_multiplier": 1.0}
-    zeroth = {"evaluators": None, "rounds": 1000, "horizon": 20, "perturbation": 0.05}
-    options = {**zeroth, "directions": directions, "seeds": range(200)}
-    trace, policies = follow(cmdp, "zpgpd_hf", 8, **steps, **options)
-    expected, last = follow(cmdp, "pg_pd", 8, **steps)
-    assert (policies > 0.05).all()  # so perturbed policies are inside the simplex, too
-    assert_mean(trace[COLUMNS].to_numpy().reshape(200, 9, 3)[:, 1:], expected[COLUMNS][1:])
-    assert_mean(policies, last[0])
-    allowed = 6 * policies.std(axis=0).max() / math.sqrt(200)
-    assert allowed < np.abs(last[0] - 1 / 3).max() / 5

@@ -8,6 +8,7 @@ from scipy import stats
 from pgpd_hf import aggregate, random_cmdp, run
 from pgpd_hf.runs import VALUES
 from pgpd_hf.statistics import loglog_slope
+from pgpd_hf.tables import read_traces, write_table
 
 
 def test_aggregate_has_a_row_for_each_curve_and_iteration_whatever_the_order():
@@ -28,6 +29,20 @@ def test_aggregate_has_a_row_for_each_curve_and_iteration_whatever_the_order():
     shuffled = trace.iloc[::-1].sort_values("algorithm", ascending=False, kind="stable")
     pd.testing.assert_frame_equal(aggregate(shuffled), curve, check_exact=True)
     assert aggregate(traces[0].query("seed == 2"))["multiplier_low"].isna().all()
+
+
+def test_damaged_table_is_refused_in_one_line(tmp_path):
+    """What is left of a job that was killed: a row, or a part of one, or another table."""
+    trace = run(random_cmdp(), "npg_pd", seeds=[1, 2], iterations=9, primal_step=1, dual_step=1)
+    path, other = tmp_path / "seeds0001-0002.csv", tmp_path / "seeds0003-0003.csv"
+    write_table(trace, path)
+    write_table(trace[10:].assign(seed=3).rename(columns={"multiplier": "weight"}), other)
+    pd.testing.assert_frame_equal(read_traces([path]), trace, check_exact=True)
+    whole = path.read_text()
+    for wrong in (whole, whole[: whole.rindex(",")], whole[: whole.rindex("\n", 0, -1) + 1]):
+        path.write_text(wrong)
+        with pytest.raises(ValueError, match=r"seeds.*\.csv: damaged, .* expected; remove it\Z"):
+            read_traces([path, other])
 
 
 def test_slope_of_a_power_is_its_exponent():

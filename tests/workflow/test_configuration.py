@@ -39,12 +39,6 @@ def refusal(config, files=()):
     return str(refused.value)
 
 
-def test_default_passes():
-    config = copy.deepcopy(CONFIG)
-    assert CHECKS["check"](config, [DEFAULT]) is None
-    assert config == CONFIG
-
-
 @pytest.mark.parametrize(
     ("place", "old"),
     [pytest.param(at, old, id=".".join(map(str, at))) for at, old in places(CONFIG) if at],
@@ -176,20 +170,13 @@ def test_missing_keys_are_refused():
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("name: m\nseeds: .nan\n", "seeds: got nan; expected: number of seeds, from 1 to 10000\n"),
-        ("name: $(touch pwned)\n", "name: got '$(touch pwned)'; expected: name of the experiment"),
-        ("name: m\nname: m\n", "{path}: plain YAML expected: line 2: the key 'name' stands twice"),
-    ],
-)
-def test_workflow_stops_before_any_job(project, text, line):
+def test_workflow_stops_before_any_job(project):
+    """Also at what is wrong with the file alone, and is lost where Snakemake has read it."""
     path = project.folder / "config/bad.yaml"
-    path.write_text(text)
+    path.write_text("name: m\nname: m\n")
     code, output = project.snakemake("--configfile", path, "--cores", "1")
     assert code == 1
-    assert f"\nerror: {line.format(path=path)}" in output
+    line = f"error: {path}: plain YAML expected: line 2: the key 'name' stands twice"
+    assert line in output.splitlines()
     assert "Snakefile" not in output
     assert not (project.folder / "results").exists()
-    assert not [*project.folder.rglob("pwned")]

@@ -100,19 +100,6 @@ def test_interrupted_run_goes_on_and_ends_with_the_same_bytes(smoke, project):
     assert project.contents() == expected
 
 
-def test_damaged_table_is_refused_in_one_line(finished):
-    table = finished.folder / "results/smoke/runs/npgpd_hf/M8/seeds0010-0011.csv"
-    lines = table.read_text().splitlines(keepends=True)
-    short, odd = lines[-1].rpartition(",")[0] + "\n", lines[0].replace("multiplier", "weight")
-    for wrong in (lines[:-1], [*lines[:-1], short], [odd, *lines[1:]]):
-        table.write_text("".join(wrong))
-        command = ("results/smoke/aggregate.csv", "--configfile", "config/smoke.yaml")
-        code, output = finished.snakemake(*command, "--cores", "1")
-        assert code == 1
-        assert f"error: {table.relative_to(finished.folder)}: damaged, " in output
-        assert "Traceback" not in output
-
-
 def test_page_that_fails_shows_the_end_of_the_error(finished):
     notebook = finished.folder / "notebooks/rates.ipynb"
     content = json.loads(notebook.read_text())
