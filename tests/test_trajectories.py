@@ -47,11 +47,11 @@ def test_action_and_state_change_exactly_at_their_thresholds():
     """Rewards of the first step name the action, those of the second the state; H is 0 or 1."""
     policy = np.array([[0.1, 0.0, 0.25, 0.65]] * 2)
     first = np.array([[0.0, 0.25, 0.5, 1.0]] * 2)
-    cmdp = CMDP([[[0.75, 0.25]] * 4] * 2, first, [[0.0] * 4, [1.0] * 4], [1, 0], 0.5, 0)
+    cmdp = CMDP([[[0.25, 0.75]] * 4] * 2, first, [[0.0] * 4, [1.0] * 4], [1, 0], 0.5, 0)
     cuts = [round(Fraction(c) * ONE) for c in (0.1, 0.35)]
     chances = [0, cuts[0] - 1, cuts[0], cuts[1] - 1, cuts[1], ONE - 1]
-    kept = ONE // 2 + ONE // 4  # state 1 keeps half of its column, the upper half of all words
-    for low, state in ((0, 0), (kept - 1, 1), (kept, 0), (ONE - 1, 0)):
+    kept = ONE // 4  # state 0 keeps half of its column, the lower half of all words
+    for low, state in ((0, 0), (kept - 1, 0), (kept, 1), (ONE - 1, 1)):
         words = np.array([[(chance << 32) + low for chance in chances]] * 2, np.uint64)
         rewards = returns_of(cmdp, policy, words[:1])[:, 0]
         assert rewards.tolist() == [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]  # never action 1
