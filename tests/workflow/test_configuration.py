@@ -1,6 +1,5 @@
 """Configurations that cannot be run are refused in one line that names the file or the key."""
 
-import copy
 import math
 import re
 import runpy
