@@ -1,5 +1,6 @@
 """Configurations that cannot be run are refused in one line that names the file or the key."""
 
+import copy
 import math
 import re
 import runpy
@@ -155,6 +156,16 @@ def test_file_that_holds_data_is_read(tmp_path, content):
 def test_panels_have_the_order_of_the_file_that_names_them_all(tmp_path, named, order):
     (tmp_path / "mine.yaml").write_text(f"name: mine\nalgorithms: {named}\n")
     assert [*CHECKS["check_files"]([tmp_path / "mine.yaml"])[0]["algorithms"]] == order
+
+
+def test_steps_that_no_file_has_chosen_are_told(tmp_path):
+    """A copy of the whole default, as deployments have it, chooses nothing."""
+    both = ["primal_step", "dual_step"]
+    own = {"name": "mine", "algorithms": {"npgpd_hf": {"primal_step": 0.1}}}
+    for content, kept in ((own, both[1:]), (CONFIG, both)):
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+        _, told = CHECKS["check"](copy.deepcopy(CONFIG), [tmp_path / "mine.yaml", DEFAULT])
+        assert told == {"npgpd_hf": kept, "zpgpd_hf": both}
 
 
 @pytest.mark.parametrize("text", ["name: paper\nseeds: 3", "seeds: 3"])

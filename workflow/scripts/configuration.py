@@ -78,7 +78,7 @@ def check(config, files):
 
     `NAME: null` leaves an algorithm out. A file or a name of Gymnasium replaces the default's keys
     of the environment. Returns the folder of the last file, beside which files that it names lie,
-    and the step sizes of each algorithm that are the default's, since no file has them.
+    and for each algorithm the step sizes that no file has chosen.
     """
     default = read(DEFAULT)
     contents = {Path(path): read(path) for path in files if is_own(path, config)}
@@ -106,7 +106,8 @@ def check(config, files):
         if file and not (folder and (folder / file).is_file()):
             place = folder or "the folder of the configuration that names it"
             raise ValueError(f"{key}: a file in {place} expected, got {file!r}, which is not there")
-    own = [it.get("algorithms") or {} for it in changes.values()]
+    # A copy of the whole default, as deployments have it, chooses nothing.
+    own = [it.get("algorithms") or {} for it in changes.values() if it.keys() < default.keys()]
     kept = {
         name: [step for step in STEPS if not any(step in (it.get(name) or ()) for it in own)]
         for name in default["algorithms"]

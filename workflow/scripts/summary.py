@@ -69,6 +69,7 @@ def cautions(config, default):
     for name, kept in options.kept.items():
         own, usual = config["algorithms"][name], default["algorithms"][name]
         changed = other + [key for key in own if own[key] != usual.get(key)]
+        kept = [key for key in kept if key not in changed]
         if kept and changed:
             told = ", ".join(named.get(key, key) for key in changed)
             kept, label = " and ".join(kept), ALGORITHMS[name].label
