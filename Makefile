@@ -40,7 +40,7 @@ SETTINGS := CONFIG CORES PYTHON $(call has,study plan report verify record,STUDY
     $(call has,overlay,EXPERIMENTS)
 OTHERS := $(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN))
 ifneq ($(OTHERS),)
-$(error $(OTHERS): no setting of make $(MAKECMDGOALS), which has $(strip $(SETTINGS)))
+$(error $(OTHERS): no setting of make $(or $(MAKECMDGOALS),help), which has $(strip $(SETTINGS)))
 endif
 
 .DEFAULT_GOAL := help
@@ -87,7 +87,7 @@ study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGI
 	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
 	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
 	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
-	$(if $(strip $(ASKED)),,$(CHECK) echo "results/$$NAME/$$STUDY; make report STUDY=$$STUDY: a page")
+	$(if $(strip $(ASKED)),,$(CHECK) echo "results/$$NAME/$$STUDY; make report STUDY=$$STUDY $(OWN:%=CONFIG=%): a page")
 
 overlay: .venv/installed  ## 0 | two that have run in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)

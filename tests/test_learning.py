@@ -220,12 +220,14 @@ def test_bad_tables_and_arguments_are_refused(tmp_path):
         pgpd_hf.learn_from_votes(cmdp, steps, votes[votes["kind"] != "acceptable"])
     path = tmp_path / "votes.csv"
     path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,yes\n")
-    told = rf"^votes: answer from 0 to 1 expected, got 'yes' in line 2 of {path}$"
+    told = rf"^votes: {path}: answer from 0 to 1 expected, got 'yes' in row 0$"
     with pytest.raises(ValueError, match=told):
         pgpd_hf.learn_from_votes(cmdp, steps, path)
     path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,1,1\n")
-    with pytest.raises(ValueError, match=r"^votes: [^\n]+$"):
+    with pytest.raises(ValueError, match=r"^votes: [^\n]+ got a line that has more fields"):
         pgpd_hf.learn_from_votes(cmdp, steps, path)
+    with pytest.raises(ValueError, match=r"^votes: .*/none.csv: .* got No such file or directory$"):
+        pgpd_hf.learn_from_votes(cmdp, steps, tmp_path / "none.csv")
     never = np.eye(cmdp.states)[:, None].repeat(cmdp.actions, axis=1)
     stays = pgpd_hf.Process(never, cmdp.initial, 0.5)
     with pytest.raises(ValueError, match="^trajectories: possible steps expected, got one "):

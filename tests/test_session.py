@@ -160,6 +160,26 @@ def full(file, **arrays):
     raise OSError("disk full")
 
 
+def test_an_interrupt_leaves_the_session_as_it_was(session, monkeypatch):
+    twin = pgpd_hf.Session(session.process, session.algorithm, session.seed)
+    follow, calls = session._follow, iter([None])
+
+    def interrupted(*given):
+        if next(calls, ...) is ...:
+            raise KeyboardInterrupt
+        return follow(*given)
+
+    monkeypatch.setattr(session, "_follow", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.tell(everyone(session))
+    monkeypatch.undo()
+    assert session.iteration == len(session.votes) == 0
+    for it in (session, twin):
+        it.tell(everyone(it))
+    assert session.trajectories.equals(twin.trajectories)
+    assert session.ask().equals(twin.ask())
+
+
 def test_a_file_that_cannot_be_written_leaves_the_old_one(session, tmp_path, monkeypatch):
     path = tmp_path / "pilot.npz"
     session.save(path)
@@ -188,6 +208,7 @@ def test_files_of_strangers_run_nothing(session, tmp_path, capsys):
         {"question": saved["question"] + 1},
         {"question": saved["question"][:-1]},
         {"seed": -1},
+        {"iteration": 10**12},
         {"process.transition": np.zeros((3, 2, 3))},
         {"process.__class__": 1},
     ]

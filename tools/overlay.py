@@ -93,9 +93,9 @@ def draw(curves, names, algorithms):
                     lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
             title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
-            axes.set(
-                xlabel="iteration", ylabel=figures.metric_label(curves[0], metric), title=title
-            )
+            units = {figures.metric_label(curve, metric) for curve in curves}
+            label = " or ".join(sorted(units))
+            axes.set(xlabel="iteration", ylabel=label, title=title)
         told = "intervals are shaded, and dotted for the second experiment"
         figure.legend(lines.values(), lines, ncols=2, loc="outside upper center", title=told)
     return figure

@@ -128,7 +128,7 @@ def read_pictures(folder):
     return pd.DataFrame({"picture": [it.name for it in paths], "sha256": digests})
 
 
-def tables(folder, study, full):
+def tables(folder, study, full, pictures):
     """Yield names of tables, what is recorded, and what was run again."""
     results = folder / "results/paper"
     if study:
@@ -140,9 +140,9 @@ def tables(folder, study, full):
         if name == "runs" and not full:
             recorded = recorded[recorded["seed"] == "0"].reset_index(drop=True)
         yield f"reference/{name}.csv", recorded, TABLES[name](results)
-    if full:
-        for path in sorted(FIGURES.glob("*_*.csv")):
-            yield f"figures/{path.name}", read(path), read(folder / "figures" / path.name)
+    for path in sorted(FIGURES.glob("*_*.csv")) if full else ():
+        yield f"figures/{path.name}", read(path), read(folder / "figures" / path.name)
+    if full and pictures:
         yield "pictures in figures/", *map(read_pictures, (FIGURES, folder / "figures"))
 
 
@@ -163,7 +163,7 @@ def main():
     one_seed = not (options.study or options.full)
     run(folder, options.cores, snakefile, ["aggregate", "--config", "seeds=1"] if one_seed else [])
     wrong = []
-    for name, *pair in tables(folder, options.study, options.full):
+    for name, *pair in tables(folder, options.study, options.full, not others):
         cells = differences(*pair, exact=not others)
         print(f"{name:<46}{'yes' if cells.empty else f'NO, {len(cells)} differ'}")
         if not cells.empty:

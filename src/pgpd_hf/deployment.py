@@ -116,7 +116,8 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
     Returns
     -------
     int or float
-        Infinite above a billion, as where curvature takes the slack away.
+        One answer less is not enough. Infinite above a billion, as where curvature takes the slack
+        away.
     """
     shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)

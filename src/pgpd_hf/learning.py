@@ -89,11 +89,12 @@ def learn_from_votes(
 
     Notes
     -----
-    Without a level, the policy meets b by the estimates, and about half of such policies do not in
-    truth. With a level, P(safe is told, and V_g < b) is about at most 1 - level for many votes, if
-    people vote by the link on known transitions, and are ten or more, or `independent`. If they are
-    not `independent`, the standard error is the larger of two: that of independent votes, and that
-    of independent people.
+    Where by the estimates no policy has the margin, the safest policy is returned. Without a level,
+    the policy meets b by the estimates, and about half of such policies do not in truth. With a
+    level, P(safe is told, and V_g < b) is about at most 1 - level for many votes, if people vote by
+    the link on known transitions, and are ten or more, or `independent`. If they are not
+    `independent`, the standard error is the larger of two: that of independent votes, and that of
+    independent people.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
@@ -115,7 +116,7 @@ def learn_from_votes(
         estimated = CMDP.from_costs(*known, cmdp.discount, actions=seen)
         try:
             policy = solve(estimated).policy
-        except Infeasible:
+        except Infeasible:  # by the estimates
             policy = maximize(estimated, estimated.utility)
         # Actions that were never seen are copies of the first one that was.
         spare, policy = np.where(seen, 0, policy).sum(1), np.where(seen, policy, 0)

@@ -105,21 +105,22 @@ def read_table(name, table, allowed):
 
     A column that allows None has names of people, which stay text. Other columns are ignored.
     """
-    got, file = table, None
+    got = shown(table)
     if isinstance(table, str | os.PathLike):
-        file, text = table, {"dtype": str, "keep_default_na": False}
+        name = f"{name}: {table}"
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "error", pd.errors.ParserWarning
-                )  # of lines that are too long
+            with warnings.catch_warnings():  # of lines with more fields than the first
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                text = {"dtype": str, "keep_default_na": False}
                 table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **text)
-        except (OSError, ValueError, pd.errors.ParserWarning) as error:
-            got = f"{file} ({getattr(error, 'strerror', None) or 'no CSV file in UTF-8'})"
+        except pd.errors.ParserWarning:
+            got = "a line that has more fields than the first"
+        except (OSError, ValueError) as error:
+            got = getattr(error, "strerror", None) or "no CSV file in UTF-8"
     columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
     if any(columns.count(column) != 1 for column in allowed):
         told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
-        raise ValueError(f"{name}: {told} expected, got {shown(columns or got)}")
+        raise ValueError(f"{name}: {told} expected, got {shown(columns) if columns else got}")
     if not 1 <= len(table) <= _MOST_ROWS:
         wrong = "more" if len(table) else "none"
         raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {wrong}")
@@ -127,10 +128,10 @@ def read_table(name, table, allowed):
     if "second" in allowed:  # which a question about a single trajectory does not have
         single = table["kind"].astype(str).str.strip() == "acceptable"
         table["second"] = table["second"].mask(single, table["first"])
-    return pd.DataFrame({it: _places(name, table[it], allowed[it], file) for it in table})
+    return pd.DataFrame({column: _places(name, table[column], allowed[column]) for column in table})
 
 
-def _places(name, values, allowed, file):
+def _places(name, values, allowed):
     keys = values.astype(str).str.strip()
     if allowed is None:
         found, wrong = keys, values.isna() | ~keys.str.len().between(1, 100)
@@ -149,10 +150,8 @@ def _places(name, values, allowed, file):
         elif isinstance(allowed, list):
             told = "in the table of trajectories"
         row = int(wrong.argmax())
-        place = f"row {row}" if file is None else f"line {row + 2} of {file}"
-        raise ValueError(
-            f"{name}: {values.name} {told} expected, got {shown(values[row])} in {place}"
-        )
+        got = f"got {shown(values[row])} in row {row}"
+        raise ValueError(f"{name}: {values.name} {told} expected, {got}")
     return found
 
 

@@ -92,6 +92,7 @@ class Session:
         # Trajectories, as lists of states and actions, and questions; an index is a number.
         self._paths: list = []
         self._questions: list = []
+        self._drawn: tuple | None = None  # random numbers of an iteration that has not begun
         self._votes = pd.DataFrame({name: [] for name in _VOTE}).astype(_VOTE)
         self._begin(0, algorithm.start(self._cmdp), 0.0)
 
@@ -186,6 +187,8 @@ class Session:
                 session.tell(told)
                 if session.iteration == iteration < saved["iteration"]:
                     session.close()
+            if session.iteration != saved["iteration"]:
+                raise ValueError(f"votes of {session.iteration} iterations")
         except Exception as error:  # damaged files raise almost anything
             reason = " ".join(str(error).split())
             raise ValueError(f"{path}: {reason}; a file of Session.save expected") from error
@@ -236,7 +239,9 @@ class Session:
         policies, direction = [self.algorithm.policy(theta)], np.ones_like(theta)
         if not np.isfinite(policies[0]).all():
             raise ValueError("primal_step: a smaller number expected, rounding destroys the policy")
-        words, normals = (row[0] for row in self._run.draw(1))
+        if self._drawn is None:  # after an interrupt the same numbers are used again
+            self._drawn = self._run.draw(1)
+        words, normals = (row[0] for row in self._drawn)
         if (how := self._setting.perturbation) is not None:  # lines 2 and 3 of Algorithm 2
             unit_direction(normals, how.tangent, direction)
             policies.append(theta + how.radius * direction)
@@ -244,16 +249,17 @@ class Session:
         cuts = trajectories.make_trajectories(0, *theta.shape, len(policies)).thresholds
         for policy, cut in zip(policies, cuts, strict=True):
             trajectories.action_thresholds(policy, cut)
-        first = len(self._questions)
+        paths, questions = [*self._paths], [*self._questions]
         words, of_starts = np.split(words, [self._setting.env_steps])
         words = words.reshape(self.algorithm.horizon + 1, self.algorithm.rounds, -1)
         for n in range(self.algorithm.rounds):
             first_state = int(trajectories.draw_start(self._setting.simulator.tables, of_starts[n]))
-            starts, asked = _plan(self.algorithm, *theta.shape, first_state, len(self._paths))
-            self._questions += [(k, *about) for k, about in enumerate(asked, len(self._questions))]
+            starts, asked = _plan(self.algorithm, *theta.shape, first_state, len(paths))
+            questions += [(k, *about) for k, about in enumerate(asked, len(questions))]
             for k, (which, *start) in enumerate(starts):
-                self._paths.append(self._follow(cuts[which], *start, words[:, n, k]))
-        self._asked = range(first, len(self._questions))
+                paths.append(self._follow(cuts[which], *start, words[:, n, k]))
+        self._asked = range(len(self._questions), len(questions))
+        self._paths, self._questions, self._drawn = paths, questions, None
         self._theta, self._direction = theta, direction
         self.iteration, self.multiplier = iteration, multiplier
 

@@ -297,7 +297,7 @@ def _multipliers(multipliers, bound):
     if len(checked) == 0 or checked[0] < 0 or checked[-1] > bound or (np.diff(checked) <= 0).any():
         told = f"increasing numbers in [0, {bound:g}] expected"
         raise ValueError(f"multipliers: {told}, got {shown(multipliers)}")
-    return checked
+    return checked.copy()
 
 
 def _crossings(multipliers, excess):

@@ -21,8 +21,11 @@ CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
 STEPS = "primal_step", "dual_step"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
-# In YAML 1.1, which PyYAML reads, numbers of base 8 and 60, and 1e-3, which is a text there.
-ODD_NUMBER = re.compile(r"[-+]?((0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?|\d+e[-+]?\d+)", re.I)
+ALGORITHMS = SCHEMA["properties"]["algorithms"]["properties"]
+# In YAML 1.1, which PyYAML reads, numbers of base 8 and 60; 1e-3 and 1.5e3 are texts there.
+ODD_NUMBER = re.compile(
+    r"[-+]?((0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?|\d+e[-+]?\d+|\d*\.\d*e\d+)", re.I
+)
 
 
 class Loader(yaml.SafeLoader):
@@ -111,9 +114,15 @@ def check(config, files):
     kept = {
         name: [step for step in STEPS if not any(step in (it.get(name) or ()) for it in own)]
         for name in default["algorithms"]
-        if name in config["algorithms"] and changes
+        if name in config["algorithms"]
     }
     return folder, kept
+
+
+def hint(name, allowed):
+    """Suggest the name that was probably meant, if one is similar."""
+    near = difflib.get_close_matches(str(name), allowed, 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def require(config, schema=SCHEMA, file=""):
@@ -131,9 +140,7 @@ def require(config, schema=SCHEMA, file=""):
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema["properties"])
         name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
-        near = difflib.get_close_matches(name, allowed, 1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        told = f"unknown key {name!r}{hint}; allowed are {', '.join(allowed)}"
+        told = f"unknown key {name!r}{hint(name, allowed)}; allowed are {', '.join(allowed)}"
         raise ValueError(f"{key}: {told}")
     part, told, value = schema, "", reprlib.repr(error.instance)
     for step in error.absolute_schema_path:
@@ -142,6 +149,11 @@ def require(config, schema=SCHEMA, file=""):
     wrong = error.message.replace(repr(error.instance), value)
     if told and error.validator != "required":
         wrong = f"got {value}"
+    if error.validator == "enum":
+        wrong += hint(error.instance, error.validator_value)
+    *place, name = error.absolute_path or [""]
+    if place == ["algorithms"] and name not in ALGORITHMS:
+        wrong += hint(name, ALGORITHMS)
     raise ValueError(f"{key}: {wrong}" + (f"; expected: {told}" if told else ""))
 
 

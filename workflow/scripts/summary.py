@@ -52,7 +52,7 @@ def environment(optimum):
     units = optimum.get("units") or {"reward_unit": 1, "reward_zero": 0, "cost_unit": 1}
     best = units["reward_zero"] + units["reward_unit"] * optimum["reward_value"]
     slack = units["cost_unit"] * optimum["slack"]
-    multiplier = optimum["multiplier"]
+    multiplier = optimum["multiplier"] * units["reward_unit"] / units["cost_unit"]
     yield f"The best safe policy has reward value {best:.4g} and multiplier {multiplier:.4g}."
     yield f"The safest policy is {slack:.4g} safer than required."
     if multiplier == 0:
