@@ -37,6 +37,8 @@ def read(name):
         for first in range(0, seeds, 10):
             block = f"seeds{first:04d}-{min(first + 10, seeds) - 1:04d}"
             paths.append(folder / f"runs/{algorithm}/M{number}/{block}.csv")
+    if not all(path.is_file() for path in paths):
+        raise ValueError(f"{folder}: an interrupted experiment; make figures CONFIG=... goes on")
     return figures.in_units(read_traces(paths), units), figures.in_units(curves, units), config
 
 

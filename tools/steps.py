@@ -11,6 +11,7 @@ from pathlib import Path
 from pgpd_hf.environments import make_environment
 from pgpd_hf.steps import CANDIDATES, DROPPED, TIED, chosen_steps, search_steps
 from pgpd_hf.tables import one_line
+from pgpd_hf.trajectories import horizon_caution
 
 CHECKS = Path(__file__).resolve().parents[1] / "workflow/scripts/configuration.py"
 
@@ -39,6 +40,8 @@ def main():
     config, folder = runpy.run_path(str(CHECKS))["check_files"](arguments.config)
     cmdp = make_environment(config["environment"], folder or os.curdir)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
+    if told := horizon_caution(cmdp.discount, config["horizon"]):
+        print(f"# {told} misses next to nothing.")
     print("algorithms:")
     for name in config["algorithms"]:
         if name in CANDIDATES:

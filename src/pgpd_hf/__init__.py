@@ -16,6 +16,7 @@ from pgpd_hf.learning import Learned, learn_from_votes
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
 from pgpd_hf.optimum import Optimum, solve, solve_unconstrained
 from pgpd_hf.plotting import plot_curves, plot_policy
+from pgpd_hf.primal_dual import HumanFeedback, PrimalDual
 from pgpd_hf.process import Process
 from pgpd_hf.runs import ALGORITHMS, checkpoint_grid, run
 from pgpd_hf.session import Session
@@ -34,8 +35,10 @@ __all__ = [
     "PGPD",
     "ZPGPDHF",
     "Certificate",
+    "HumanFeedback",
     "Learned",
     "Optimum",
+    "PrimalDual",
     "Process",
     "Session",
     "Stability",

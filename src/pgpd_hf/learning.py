@@ -203,7 +203,7 @@ def _read_steps(process, trajectories):
     wrong = steps["time"] != steps.groupby("trajectory").cumcount()
     if wrong.any():
         which = steps["trajectory"][wrong.argmax()]
-        raise ValueError(f"trajectories: times 0, 1, 2, ... expected, not so in {which}")
+        raise ValueError(f"trajectories: times 0, 1, 2, ... expected, not so in trajectory {which}")
     return steps
 
 

@@ -24,8 +24,8 @@ from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectorie
 class NPGPDHF(HumanFeedback):
     """Algorithm 1, by default with the step sizes of Theorem 1.
 
-    Its options are those of :class:`~pgpd_hf.primal_dual.HumanFeedback` and
-    :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    Its options are those of :class:`pgpd_hf.HumanFeedback` and
+    :class:`pgpd_hf.PrimalDual`.
     """
 
     name: ClassVar[str] = "npgpd_hf"
@@ -59,7 +59,7 @@ class NPGPDHF(HumanFeedback):
 class NPGPD(PrimalDual):
     """Exact limit of Algorithm 1 (Ding et al. 2020), as M, N and H grow (Lemma 3.1).
 
-    Its options are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    Its options are those of :class:`pgpd_hf.PrimalDual`.
     """
 
     name: ClassVar[str] = "npg_pd"

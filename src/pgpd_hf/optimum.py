@@ -28,10 +28,11 @@ class Optimum:
     threshold: float  # b
 
     def __repr__(self) -> str:
-        free = " (the constraint does not bind)" if self.multiplier == 0 else ""
+        free = self.multiplier == 0 and self.utility_value >= self.threshold
+        told = " (the constraint does not bind)" if free else ""
         return (
             f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, multiplier "
-            f"{self.multiplier:g}{free}, threshold {self.threshold:g}, slack {self.slack:g}>"
+            f"{self.multiplier:g}{told}, threshold {self.threshold:g}, slack {self.slack:g}>"
         )
 
 

@@ -71,8 +71,12 @@ def one_line():
         yield
     except (ValueError, OSError) as error:
         sys.exit(f"error: {' '.join(str(error).split())}")
+    except KeyboardInterrupt:
+        sys.exit("Interrupted.")
     except Exception as error:
         traceback.print_exc()
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{frame.filename}, line {frame.lineno}: {type(error).__name__}"
-        sys.exit(f"error: {place}: {' '.join(str(error).split())}")
+        syntax = isinstance(error, SyntaxError)  # whose place is not where it is raised
+        place = (error.filename, error.lineno) if syntax else (frame.filename, frame.lineno)
+        told = f"{place[0]}, line {place[1]}: {type(error).__name__}"
+        sys.exit(f"error: {told}: {' '.join(str(error).split())}")

@@ -54,6 +54,16 @@ def default_horizon(discount):
     return min(max(80, needed), LONGEST_HORIZON)
 
 
+def horizon_caution(discount, horizon):
+    """What to tell of an H that misses more than a hundredth of a value; else nothing."""
+    if (missed := discount ** (horizon + 1)) <= 0.01:
+        return ""
+    needed = default_horizon(discount)
+    return (
+        f"H = {horizon} misses {missed:.0%} of a value at discount {discount:g}: horizon: {needed}"
+    )
+
+
 def make_tables(cmdp):
     """Tables of a CMDP."""
     width = table_width(cmdp.actions)

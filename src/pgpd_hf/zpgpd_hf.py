@@ -52,8 +52,8 @@ class ZPGPDHF(HumanFeedback):
     directions : {"sphere", "tangent"}
         Perturb in all directions, as written, or only so that rows keep their sum.
     **options
-        Those of :class:`~pgpd_hf.primal_dual.HumanFeedback` and
-        :class:`~pgpd_hf.primal_dual.PrimalDual`.
+        Those of :class:`pgpd_hf.HumanFeedback` and
+        :class:`pgpd_hf.PrimalDual`.
     """
 
     name: ClassVar[str] = "zpgpd_hf"
@@ -123,7 +123,7 @@ class ZPGPDHF(HumanFeedback):
 class PGPD(PrimalDual):
     """PG-PD (Ding et al. 2022): the exact gradient in place of Algorithm 2's estimates.
 
-    Its options are those of :class:`~pgpd_hf.primal_dual.PrimalDual`.
+    Its options are those of :class:`pgpd_hf.PrimalDual`.
     """
 
     name: ClassVar[str] = "pg_pd"

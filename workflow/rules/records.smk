@@ -23,6 +23,7 @@ rule summary:
         default=f"{DEFAULTS}/config.yaml",
         aggregate="<results>/aggregate.csv",
         optimum="<results>/optimum.json",
+        environment="<results>/environment.npz",
         rates="<results>/rates.csv" if RATED else [],
         provenance="<results>/provenance.json",
         figure="<figures>/figure1.png",
@@ -36,6 +37,6 @@ rule summary:
         kept=json.dumps(KEPT),
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
-        " --optimum {input.optimum} --rates {input.rates} --provenance {input.provenance}"
-        " --figure {input.figure} --own {params.own:q} --traces {input.traces}"
-        " --kept {params.kept:q} --text {output.text} >{log} 2>&1"
+        " --optimum {input.optimum} --environment {input.environment} --rates {input.rates}"
+        " --provenance {input.provenance} --figure {input.figure} --own {params.own:q}"
+        " --traces {input.traces} --kept {params.kept:q} --text {output.text} >{log} 2>&1"

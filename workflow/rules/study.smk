@@ -3,6 +3,7 @@
 
 import os
 import runpy
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote

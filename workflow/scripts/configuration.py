@@ -14,7 +14,6 @@ from pathlib import Path
 import yaml
 from jsonschema import Draft4Validator, Draft202012Validator, validators
 from jsonschema.exceptions import best_match
-from snakemake.exceptions import WorkflowError
 from snakemake.utils import update_config
 
 CLONE = Path(__file__).parents[2]
@@ -168,7 +167,7 @@ def declared(folder, path=None):
         schema = yaml.safe_load(Path(folder, "config.schema.yaml").read_text(encoding="utf-8"))
         require(content, schema, f"{path}: ")
     except ValueError as error:
-        raise WorkflowError(str(error)) from None
+        sys.exit(f"error: {error}")
     return content
 
 

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import nbformat
 import papermill
 from nbconvert import HTMLExporter
+from nbconvert.preprocessors import TagRemovePreprocessor
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("notebook")
@@ -45,5 +46,8 @@ with TemporaryDirectory() as folder:
         text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
         sys.exit("\n".join(text.splitlines()[-20:]))
 exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)
+exporter.register_preprocessor(
+    TagRemovePreprocessor(remove_cell_tags={"parameters", "injected-parameters"}), enabled=True
+)
 Path(options.page).write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
 nbformat.write(notebook, options.executed)

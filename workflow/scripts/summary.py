@@ -7,15 +7,17 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from pgpd_hf import ALGORITHMS, aggregate
+from pgpd_hf import ALGORITHMS, CMDP, aggregate
 from pgpd_hf.figures import METRICS, algorithm_labels, in_units
 from pgpd_hf.runs import load_class
 from pgpd_hf.tables import VALUES, one_line, read_json, read_table, read_traces
+from pgpd_hf.trajectories import horizon_caution
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--default", required=True, help="default configuration, a YAML file")
 parser.add_argument("--aggregate", required=True, help="CSV file")
 parser.add_argument("--optimum", required=True, help="JSON file")
+parser.add_argument("--environment", required=True, help="NumPy archive")
 parser.add_argument("--rates", nargs="?", help="CSV file")
 parser.add_argument("--provenance", required=True, help="JSON file")
 parser.add_argument("--figure", required=True, help="the picture of all panels")
@@ -112,10 +114,17 @@ with one_line():
         columns = ["algorithm", "M", "steps", "slope of the gap in T", "promised"]
         text += ["\nRates in T, from runs of their own (key rates; null leaves them out):"]
         text.append(show(slopes, columns))
+        text.append(
+            "promised: of an upper bound; where other terms of it lead, slopes may be flatter."
+        )
         if slopes["slope"].isna().any():
             text.append("none: an average gap is not positive, and has no logarithm.")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
-    text += ["", *cautions(record["config"], default), f"The figure is {options.figure}."]
+    text += ["", *cautions(record["config"], default)]
+    discount = CMDP.load(options.environment).discount
+    if told := horizon_caution(discount, record["config"]["horizon"]):
+        text.append(f"{told} misses next to nothing.")
+    text.append(f"The figure is {options.figure}.")
     if record["commit"] is None:
         text.append(f"No commit is recorded: {record['why']}.")
     Path(options.text).write_text("\n".join(text) + "\n", encoding="utf-8")

@@ -74,5 +74,5 @@ def test_what_cannot_be_compared_is_refused_in_one_line_before_any_job(tmp_path)
         ("link: logistic expected", ("--config", "link=probit"), None),
     ):
         _, output = snakemake(tmp_path, *words, declared=declared)
-        assert any(line.startswith(told) for line in output.splitlines())
+        assert any(line.startswith(f"error: {told}") for line in output.splitlines())
         assert not (tmp_path / "results").exists()

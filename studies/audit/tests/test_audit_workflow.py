@@ -56,4 +56,4 @@ def test_without_npgpd_hf_there_is_nothing_to_audit(tmp_path):
     code, output = snakemake(tmp_path, TINY | {"algorithms": {"npgpd_hf": None}}, "--dry-run")
     assert code != 0
     told = "algorithms: npgpd_hf expected, "
-    assert any(line.startswith(told) for line in output.splitlines())
+    assert any(line.startswith(f"error: {told}") for line in output.splitlines())

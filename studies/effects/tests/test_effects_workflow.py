@@ -61,5 +61,5 @@ def test_everything_in_seconds(tmp_path):
 def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, experiment, sweeps, told):
     code, output = snakemake(tmp_path, experiment, **sweeps)
     assert code != 0
-    assert any(line.startswith(told) for line in output.splitlines()), output
+    assert any(line.startswith(f"error: {told}") for line in output.splitlines()), output
     assert not (tmp_path / "results").exists()

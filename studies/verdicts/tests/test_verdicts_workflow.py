@@ -61,7 +61,7 @@ def test_a_single_statement_runs_what_it_needs(tmp_path):
 def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, words, told):
     code, output = snakemake(tmp_path, "--dry-run", "--config", *words)
     assert code != 0
-    assert any(line.startswith(told) for line in output.splitlines())
+    assert any(line.startswith(f"error: {told}") for line in output.splitlines())
 
 
 def test_an_experiment_of_ones_own_has_its_own_unit_and_page(tmp_path):
