@@ -24,7 +24,7 @@ RUN := .venv/bin/python -P -m
 OWN := $(if $(CONFIG),"$$CONFIG")
 # The file is checked first, since Snakemake itself would run code in a template.
 CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
-SNAKEMAKE := $(CHECK) mkdir -p .snakemake; touch .snakemake/begun; \
+SNAKEMAKE := $(CHECK) mkdir -p .snakemake/log; touch .snakemake/begun; \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
     $(RUN) snakemake $(OWN:%=--configfile %) --cores $(CORES)
 # What made jobs of this run fail, once more at the end.
@@ -87,7 +87,8 @@ study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGI
 	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
 	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
 	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
-	$(if $(strip $(ASKED)),,$(CHECK) echo "results/$$NAME/$$STUDY; make report STUDY=$$STUDY $(OWN:%=CONFIG=%): a page")
+	$(if $(strip $(ASKED)),,$(CHECK) \
+	    echo "results/$$NAME/$$STUDY; make report STUDY=$$STUDY$(OWN:%= CONFIG=%): a page")
 
 overlay: .venv/installed  ## 0 | two that have run in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)

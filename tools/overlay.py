@@ -95,9 +95,8 @@ def draw(curves, names, algorithms):
                     lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
             title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
-            units = {figures.metric_label(curve, metric) for curve in curves}
-            label = " or ".join(sorted(units))
-            axes.set(xlabel="iteration", ylabel=label, title=title)
+            ylabel = " or ".join(sorted({figures.metric_label(it, metric) for it in curves}))
+            axes.set(xlabel="iteration", ylabel=ylabel, title=title)
         told = "intervals are shaded, and dotted for the second experiment"
         figure.legend(lines.values(), lines, ncols=2, loc="outside upper center", title=told)
     return figure

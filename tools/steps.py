@@ -41,7 +41,7 @@ def main():
     cmdp = make_environment(config["environment"], folder or os.curdir)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     if told := horizon_caution(cmdp.discount, config["horizon"]):
-        print(f"# {told} misses next to nothing.")
+        print(f"# {told}")
     print("algorithms:")
     for name in config["algorithms"]:
         if name in CANDIDATES:

@@ -78,6 +78,7 @@ class CMDP:
     (0.5, 1.5)
     """
 
+    # Arrays are given as array_like.
     transition: Array | Any
     reward: Array | Any
     utility: Array | Any

@@ -74,6 +74,13 @@ def in_units(table, units):
     return table
 
 
+def metric_label(aggregate, metric):
+    """What gap or violation is, or whose units it has."""
+    if aggregate.attrs.get("units") is None:
+        return METRICS[metric]
+    return "(reward)" if metric == "optimality_gap" else "(cost)"
+
+
 def figure1(aggregate, possible):
     """All panels: algorithms down, gap and violation across.
 
@@ -118,11 +125,12 @@ def panel(aggregate, algorithm, metric, possible):
         axes = figure.subplots()
         _draw(axes, aggregate, algorithm, metric, possible)
         _finish([axes], metric, aggregate[aggregate["algorithm"] == algorithm])
-        label = algorithm_labels(aggregate)[algorithm]
-        name = f"{metric.replace('_', ' ').capitalize()} of {label}"
+        name = (
+            f"{metric.replace('_', ' ').capitalize()} of {algorithm_labels(aggregate)[algorithm]}"
+        )
         axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
-        label = metric_label(aggregate, metric)
-        axes.set(xlabel=_iteration_label(aggregate, algorithm), ylabel=label)
+        axes.set_xlabel(_iteration_label(aggregate, algorithm))
+        axes.set_ylabel(metric_label(aggregate, metric))
     return figure
 
 
@@ -182,13 +190,6 @@ def _draw(axes, aggregate, algorithm, metric, possible):
     axes.set_xlim(0, table["iteration"].max())
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
-
-
-def metric_label(aggregate, metric):
-    """What gap or violation is, or whose units it has."""
-    if aggregate.attrs.get("units") is None:
-        return METRICS[metric]
-    return "(reward)" if metric == "optimality_gap" else "(cost)"
 
 
 def _iteration_label(aggregate, algorithm):

@@ -104,11 +104,12 @@ def learn_from_votes(
     steps = _read_steps(process, trajectories)
     transition, seen, ends = _transitions(process, cmdp, steps)
     visits = _visits(steps, seen.shape, cmdp.discount, ends)
+    unit = visits[-1, -1]  # of b in theta
     given, chooses = _read_votes(votes, steps["trajectory"].unique().tolist())
     helpful = given["kind"] == KINDS.index("helpful")
     reward = _Estimate(visits, given[helpful], *model).theta[:-1].reshape(seen.shape)
     chosen = _Estimate(visits, given[~helpful & (chooses | (level is None))], *model)
-    utility, threshold = chosen.theta[:-1].reshape(seen.shape), chosen.theta[-1] * visits[-1, -1]
+    utility, threshold = chosen.theta[:-1].reshape(seen.shape), unit * chosen.theta[-1]
 
     def plan(margin):
         """Policy, and its V_g - b as a direction of theta."""
@@ -123,7 +124,7 @@ def learn_from_votes(
         policy[np.arange(len(seen)), seen.argmax(1)] += spare
         policy[ends] = 1 / seen.shape[1]  # where no action matters, votes tell their mean
         occupancy = estimated.occupancy(policy)[:, None] * policy
-        return policy, np.append(occupancy, -visits[-1, -1])
+        return policy, np.append(occupancy, -unit)
 
     policy, direction = plan(margin or 0.0)
     if level is not None and margin is None:

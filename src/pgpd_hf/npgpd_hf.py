@@ -24,8 +24,7 @@ from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectorie
 class NPGPDHF(HumanFeedback):
     """Algorithm 1, by default with the step sizes of Theorem 1.
 
-    Its options are those of :class:`pgpd_hf.HumanFeedback` and
-    :class:`pgpd_hf.PrimalDual`.
+    Its options are those of :class:`pgpd_hf.HumanFeedback` and :class:`pgpd_hf.PrimalDual`.
     """
 
     name: ClassVar[str] = "npgpd_hf"

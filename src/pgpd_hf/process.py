@@ -144,15 +144,20 @@ def _places(name, values, allowed):
         found = pd.Index(allowed).get_indexer(keys)
         wrong = found < 0
     if wrong.any():
-        told = f"in {shown(allowed)}" if allowed else "of 1 to 100 characters"
-        if isinstance(allowed, range):
-            told = f"from {allowed[0]} to {allowed[-1]}"
-        elif isinstance(allowed, list):
-            told = "in the table of trajectories"
         row = int(wrong.argmax())
         got = f"got {shown(values[row])} in row {row}"
-        raise ValueError(f"{name}: {values.name} {told} expected, {got}")
+        raise ValueError(f"{name}: {values.name} {_expected(allowed)} expected, {got}")
     return found
+
+
+def _expected(allowed):
+    if allowed is None:
+        return "of 1 to 100 characters"
+    if isinstance(allowed, range):
+        return f"from {allowed[0]} to {allowed[-1]}"
+    if isinstance(allowed, list):  # numbers
+        return "in the table of trajectories"
+    return f"in {shown(allowed)}"
 
 
 def require_single(votes):

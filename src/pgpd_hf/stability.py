@@ -7,8 +7,8 @@ Let d be the dimension of the sphere of directions, :math:`\mu` its radius, :mat
 step, divided as `normalize` says, and :math:`\Pi` the projection onto policies.
 
 * The mean of a step is :math:`\eta` times the gradient of
-  :math:`c_r V_r^\mu + \lambda c_g V_g^\mu`,
-  where :math:`V^\mu(\theta) = E[V(\Pi(\theta + \mu u))]` with u uniform in the unit ball.
+  :math:`c_r V_r^\mu + \lambda c_g V_g^\mu`, where
+  :math:`V^\mu(\theta) = E[V(\Pi(\theta + \mu u))]` with u uniform in the unit ball.
 * The noise is nearly isotropic: each coordinate of a step has the variance
   :math:`\eta^2 d\,\sigma^2/\mu^2`, :math:`\sigma^2 = C_{rr} + 2\lambda C_{rg} + \lambda^2 C_{gg}`.
 * A diffusion with this drift and noise, reflected at the faces of the simplices, has the density

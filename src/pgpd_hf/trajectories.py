@@ -55,13 +55,11 @@ def default_horizon(discount):
 
 
 def horizon_caution(discount, horizon):
-    """What to tell of an H that misses more than a hundredth of a value; else nothing."""
+    """Sentence about an H that misses more than a hundredth of a value; else nothing."""
     if (missed := discount ** (horizon + 1)) <= 0.01:
         return ""
-    needed = default_horizon(discount)
-    return (
-        f"H = {horizon} misses {missed:.0%} of a value at discount {discount:g}: horizon: {needed}"
-    )
+    told = f"H = {horizon} misses {missed:.0%} of a value at discount {discount:g}"
+    return f"{told}: horizon: {default_horizon(discount)} misses next to nothing."
 
 
 def make_tables(cmdp):

@@ -52,8 +52,7 @@ class ZPGPDHF(HumanFeedback):
     directions : {"sphere", "tangent"}
         Perturb in all directions, as written, or only so that rows keep their sum.
     **options
-        Those of :class:`pgpd_hf.HumanFeedback` and
-        :class:`pgpd_hf.PrimalDual`.
+        Those of :class:`pgpd_hf.HumanFeedback` and :class:`pgpd_hf.PrimalDual`.
     """
 
     name: ClassVar[str] = "zpgpd_hf"

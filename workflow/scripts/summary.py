@@ -123,7 +123,7 @@ with one_line():
     text += ["", *cautions(record["config"], default)]
     discount = CMDP.load(options.environment).discount
     if told := horizon_caution(discount, record["config"]["horizon"]):
-        text.append(f"{told} misses next to nothing.")
+        text.append(told)
     text.append(f"The figure is {options.figure}.")
     if record["commit"] is None:
         text.append(f"No commit is recorded: {record['why']}.")
