@@ -51,6 +51,8 @@ def test_optimum_by_enumeration(method, tightness, seed):
     free = solve_unconstrained(cmdp)
     assert (free.reward_value, free.multiplier) == (pytest.approx(v_r.max()), 0)
     assert free.slack == optimum.slack
+    assert ("does not bind" in repr(free)) == (free.utility_value >= cmdp.threshold)
+    assert ("does not bind" in repr(optimum)) == (tightness == "loose")
     v_r, v_g = cmdp.evaluate(random_policies(0, cmdp, 500))
     assert (v_r + optimum.multiplier * (v_g - cmdp.threshold) <= best + 1e-9).all()
 

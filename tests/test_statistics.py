@@ -8,7 +8,7 @@ from scipy import stats
 from pgpd_hf import aggregate, random_cmdp, run
 from pgpd_hf.runs import VALUES
 from pgpd_hf.statistics import loglog_slope
-from pgpd_hf.tables import read_traces, write_table
+from pgpd_hf.tables import one_line, read_traces, write_table
 
 
 def test_aggregate_has_a_row_for_each_curve_and_iteration_whatever_the_order():
@@ -43,6 +43,22 @@ def test_damaged_table_is_refused_in_one_line(tmp_path):
         path.write_text(wrong)
         with pytest.raises(ValueError, match=r"seeds.*\.csv: damaged, .* expected; remove it\Z"):
             read_traces([path, other])
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("raise ValueError('seeds: no\\nnumber')", "error: seeds: no number"),
+        ("\n1 / 0", "error: mine.py, line 2: ZeroDivisionError: division by zero"),
+        ("\n(", "error: mine.py, line 2: SyntaxError: "),
+        ("raise KeyboardInterrupt", "Interrupted."),
+    ],
+)
+def test_scripts_end_with_one_line(capsys, code, told):
+    with pytest.raises(SystemExit) as ended, one_line():
+        exec(compile(code, "mine.py", "exec"))
+    assert str(ended.value).startswith(told)
+    assert ("Traceback" in capsys.readouterr().err) == ("line" in told and "mine" in told)
 
 
 def test_slope_of_a_power_is_its_exponent():

@@ -73,6 +73,9 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert made == {".csv", ".pdf", ".svg", ".png"}
     with pytest.raises(SystemExit, match="^error: results/none: no finished experiment"):
         call("overlay.py", "mine", "none")
+    next(tmp_path.glob("results/yours/runs/*/*/*04.csv")).unlink()
+    with pytest.raises(SystemExit, match="^error: results/yours: an interrupted experiment; make"):
+        call("overlay.py", "mine", "yours")
     with pytest.raises(SystemExit, match="^error: EXPERIMENTS: two names .*, got 'mine'$"):
         call("overlay.py", "mine")
 

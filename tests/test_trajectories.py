@@ -28,6 +28,13 @@ def returns_of(cmdp, policy, words):
     return paths.returns
 
 
+def test_a_short_horizon_is_told():
+    assert trajectories.horizon_caution(0.9, 80) == trajectories.horizon_caution(0.0, 0) == ""
+    told = "H = 80 misses 44% of a value at discount 0.99: horizon: 847 misses next to nothing."
+    assert trajectories.horizon_caution(0.99, 80) == told
+    assert trajectories.horizon_caution(0.99, 847) == ""
+
+
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_alias_table_holds_the_distribution_in_exact_arithmetic(law):
     slow = zip(*alias_table(law), strict=True)

@@ -1,16 +1,18 @@
 """The workflow elsewhere: other folders, another workflow's module, a deployment, odd names."""
 
+import dataclasses
 import json
 import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 import yaml
 from conftest import ROOT, Project, install
 from snakemake.utils import update_config
 
-from pgpd_hf import CMDP
+from pgpd_hf import CMDP, random_cmdp, solve, solve_unconstrained
 from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
@@ -156,6 +158,30 @@ def test_file_of_an_environment_lies_beside_the_configuration(finished):
     assert code == 1
     assert "rho.npz: damaged, or no archive; a NumPy archive (.npz) of plain arrays" in output
     assert "Traceback" not in output
+
+
+def test_summary_is_in_the_units_of_the_environment(finished):
+    """The multiplier is what another unit of cost would be worth, by a finite difference."""
+    drawn = random_cmdp(states=4, actions=2, instance=3)
+    tables = {"transition": drawn.transition, "initial": drawn.initial, "discount": 0.9}
+    tables |= {"reward": 300 * drawn.reward, "cost": -70 * drawn.utility}
+    cmdp = CMDP.from_costs(at_most=0, **tables)
+    least, most = (
+        cmdp.in_units(0, solve_unconstrained(it).utility_value)[1]
+        for it in (dataclasses.replace(cmdp, reward=cmdp.utility), cmdp)
+    )
+    budgets = (least + most) / 2 + np.array([0, 1e-6])
+    cmdps = [CMDP.from_costs(at_most=budget, **tables) for budget in budgets]
+    best, more = (it.in_units(solve(it).reward_value, 0)[0] for it in cmdps)
+    cmdps[0].save(finished.folder / "config/mine.npz")
+    config = finished.folder / "config/mine.yaml"
+    config.write_text(TINY + "environment: {file: mine.npz}\n")
+    target = "results/tiny/summary.txt"
+    code, output = finished.snakemake(target, "--configfile", config, "--cores", "2")
+    assert code == 0, output
+    text = (finished.folder / target).read_text()
+    assert f"reward value {best:.4g} and multiplier {(more - best) / 1e-6:.4g}.\n" in text
+    assert f"is {budgets[0] - least:.4g} safer than required.\n" in text
 
 
 def test_plan_of_the_default_imports_nothing_heavy(project):
