@@ -31,8 +31,7 @@ def skipped(root, path):
 def number(folder, words, table, rows=None, take="count", of="max", times=1, form="d"):
     """Text of a number: how many `rows` a query finds, or `take` of them combined by `of`."""
     found = pd.read_csv(folder / f"{table}.csv")
-    rows = rows and rows.format(*words)
-    take, of, form = (it.format(*words) for it in (take, of, form))
+    rows, take, of = rows and rows.format(*words), take.format(*words), of.format(*words)
     found = found.query(rows) if rows else found
     if take == "count":
         return f"{len(found):{form}}"
