@@ -69,6 +69,7 @@ def test_lake_of_a_configuration_has_the_optimum_that_it_had():
     ("changes", "message"),
     [
         ({"env": Table(first=0.6)}, "transition: probabilities that sum to 1 expected, got 1.1"),
+        ({"env": Table(first=np.nan)}, "env: a table, with outcomes (probability, next state"),
         ({"env": Table(first="half")}, "env: a table, with outcomes (probability, next state, rew"),
         ({"env": Table(to=0)}, "env: states in which episodes always end, with one reward and one"),
         ({"env": Table(reward=3.0)}, "env: states in which episodes always end, with one reward"),

@@ -121,7 +121,7 @@ def _outcomes(env):
             for outcome in env.P[state][action]
         ]
         names = ["state", "action", "probability", "following", "reward", "ends"]
-        table = pd.DataFrame(np.array(rows), columns=names)
+        table = pd.DataFrame(require_array("P", rows, (None, len(names))), columns=names)
     except (KeyError, TypeError, ValueError):
         expected = "with outcomes (probability, next state, reward, end) in P[state][action]"
         raise ValueError(f"env: a table, {expected}, expected of {shown(env)}") from None

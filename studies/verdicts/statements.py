@@ -7,6 +7,7 @@ exponents of rates are within a tenth. `fails_on` names the controls, wrong data
 statement has to be contradicted.
 """
 
+import difflib
 import itertools
 import math
 from collections.abc import Callable
@@ -71,7 +72,9 @@ def statement(about, refuted_by, margin=None, fails_on=(), source=FIGURE):
 def chosen(name=None, margin=None):
     """All statements, or a single one, which may have another margin."""
     if name is not None and name not in STATEMENTS:
-        raise ValueError(f"STATEMENT: one of {', '.join(STATEMENTS)} expected, got {name!r}")
+        near = difflib.get_close_matches(str(name), STATEMENTS, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"STATEMENT: one of {', '.join(STATEMENTS)} expected, got {name!r}{hint}")
     if margin is None:
         return [STATEMENTS[name]] if name else [*STATEMENTS.values()]
     if name is None or STATEMENTS[name].margin is None:

@@ -127,4 +127,7 @@ with one_line():
     text.append(f"The figure is {options.figure}.")
     if record["commit"] is None:
         text.append(f"No commit is recorded: {record['why']}.")
+    else:
+        changes = " with uncommitted changes" if record["changed"] else ""
+        text.append(f"Made by commit {record['commit'][:10]}{changes}.")
     Path(options.text).write_text("\n".join(text) + "\n", encoding="utf-8")
