@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -172,3 +173,15 @@ def test_units_and_map_come_back_from_files_and_pickles(tmp_path):
 def test_what_is_no_process_is_refused_in_one_line(changes, message):
     with pytest.raises(ValueError, match=rf"^{message}.*\Z"):
         pgpd_hf.solve(CMDP.from_costs(**drawn(6) | changes))
+
+
+def test_an_optimum_is_told_in_the_users_units():
+    """In cents, reward and multiplier are a hundred times as large; cost and slack stay."""
+    process = drawn(3) | {"at_most": -14.0}
+    in_cents = process | {"reward": 100 * process["reward"]}
+    euros, cents = (
+        [float(number) for number in re.findall(r"-?\d[\d.e+]*", repr(pgpd_hf.solve(cmdp)))]
+        for cmdp in (CMDP.from_costs(**process), CMDP.from_costs(**in_cents))
+    )
+    assert cents == pytest.approx([100 * euros[0], euros[1], 100 * euros[2], *euros[3:]], rel=1e-4)
+    assert euros[3] == -14 and euros[2] > 0

@@ -198,10 +198,7 @@ class CMDP:
 
     def in_units(self, v_r: Any, v_g: Any) -> tuple[Any, Any]:
         """Reward and cost in the user's units, of two values; without units, the values."""
-        if self.units is None:
-            return v_r, v_g
-        reward_unit, cost_unit, reward_zero, cost_zero = self.units
-        return reward_zero + reward_unit * v_r, cost_zero - cost_unit * v_g
+        return (v_r, v_g) if self.units is None else self.units.of_values(v_r, v_g)
 
     def evaluate(self, policy: ArrayLike) -> tuple[Array, Array]:
         r"""Evaluate policies exactly.

@@ -22,6 +22,10 @@ class Units(NamedTuple):
     reward_zero: float = 0.0  # z_r and z_c
     cost_zero: float = 0.0
 
+    def of_values(self, v_r, v_g):
+        """Reward and cost of two values."""
+        return self.reward_zero + self.reward_unit * v_r, self.cost_zero - self.cost_unit * v_g
+
 
 def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
     """Arguments of a CMDP, from the arguments of :meth:`CMDP.from_costs`."""

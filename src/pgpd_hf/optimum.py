@@ -14,11 +14,17 @@ from scipy.optimize import linprog
 
 from pgpd_hf.arguments import require_instance, require_one_of
 from pgpd_hf.cmdp import CMDP, Array
+from pgpd_hf.costs import Units
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimum:
-    """An optimal policy, its values and the optimal multiplier."""
+    """An optimal policy, its values and the optimal multiplier; `repr` is in the user's units.
+
+    Attributes are `policy`, (S, A), its values `reward_value` and `utility_value`, the `multiplier`
+    lambda*, at least 0, the `slack` xi = max V_g - b (Assumption 2.2), the `threshold` b, and
+    `units`.
+    """
 
     policy: Array  # (S, A)
     reward_value: float  # V_r of the policy
@@ -26,14 +32,21 @@ class Optimum:
     multiplier: float  # lambda*, at least 0
     slack: float  # Slater's xi: max V_g - b (Assumption 2.2)
     threshold: float  # b
+    units: Units | None = None  # of the user
 
     def __repr__(self) -> str:
         free = self.multiplier == 0 and self.utility_value >= self.threshold
         told = " (the constraint does not bind)" if free else ""
-        return (
-            f"<Optimum: V_r = {self.reward_value:g}, V_g = {self.utility_value:g}, multiplier "
-            f"{self.multiplier:g}{told}, threshold {self.threshold:g}, slack {self.slack:g}>"
-        )
+        multiplier, slack = self.multiplier, self.slack
+        found = f"V_r = {self.reward_value:g}, V_g = {self.utility_value:g}"
+        limit = f"threshold {self.threshold:g}"
+        if self.units is not None:
+            reward, cost = self.units.of_values(self.reward_value, self.utility_value)
+            multiplier *= self.units.reward_unit / self.units.cost_unit
+            slack *= self.units.cost_unit
+            found = f"reward {reward:g}, cost {cost:g}"
+            limit = f"cost at most {self.units.of_values(0.0, self.threshold)[1]:g}"
+        return f"<Optimum: {found}, multiplier {multiplier:g}{told}, {limit}, slack {slack:g}>"
 
 
 class Infeasible(ValueError):
@@ -225,4 +238,5 @@ def mixture(cmdp, first, second, weight):
 
 def _optimum(cmdp, policy, multiplier, slack):
     reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
-    return Optimum(policy, reward_value, utility_value, multiplier, slack, cmdp.threshold)
+    values = reward_value, utility_value, multiplier, slack, cmdp.threshold
+    return Optimum(policy, *values, cmdp.units)

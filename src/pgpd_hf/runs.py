@@ -244,6 +244,8 @@ def _trace(case, state, grid, bar, stopped):
             told = f"primal_step: {step:g} is so large that rounding destroys the policy of {name}"
             if type(case.algorithm) not in ALGORITHMS.values():
                 told = f"algorithm: update of {name} led to no policy ({error})"
+                if case.algorithm.parameterization == "direct":
+                    told += "; policies.project_rows(theta, theta) makes theta a policy"
             raise ValueError(told) from None
         # Values are added one by one, so that the bits do not depend on where a run is cut.
         totals = np.cumsum(np.column_stack([sums, values]), axis=1)[:, 1:]

@@ -15,7 +15,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,13 @@ _EQUAL_WITHIN = 0.01
 _GROWTH = 4  # values that may be added at either end of a grid
 
 
+class StepSizes(TypedDict):
+    """Both step sizes, as options of an algorithm."""
+
+    primal_step: float
+    dual_step: float
+
+
 def choose_steps(
     cmdp: CMDP,
     algorithm: PrimalDual | str,
@@ -53,11 +60,13 @@ def choose_steps(
     threads: int = 1,
     progress: bool = False,
     **options: Any,
-) -> dict[str, float]:
+) -> StepSizes:
     r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination, as a dict of options.
 
-    The grid grows by up to four values at each end. A warning says if the chosen steps are at an
-    end after all, since better steps may lie beyond.
+    Steps are good if the positive parts of gap and violation, in units of values, have a small sum:
+    half of the score is its mean over a run, half its mean over the last quarter. The grid grows by
+    up to four values at each end. A warning says if the chosen steps are at an end after all, since
+    better steps may lie beyond.
 
     Parameters
     ----------
@@ -68,7 +77,7 @@ def choose_steps(
         Lists `primal_step` and `dual_step` of positive numbers, by default from
         :data:`pgpd_hf.steps.CANDIDATES`. A list with a single number does not grow.
     seeds : int
-        The largest number of seeds for each pair.
+        The largest number of seeds for each pair; of few seeds chance chooses.
 
     Examples
     --------
@@ -134,10 +143,10 @@ def search_steps(
     return _table(scores, pairs)
 
 
-def chosen_steps(scores: pd.DataFrame) -> dict[str, float]:
-    """Steps of the chosen pair in the scores of a search: options of the algorithm."""
-    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
-    return {name: float(chosen[name]) for name in NAMES}
+def chosen_steps(scores: pd.DataFrame) -> StepSizes:
+    """Steps of the chosen pair in the scores of a search."""
+    primal, dual = scores.loc[scores["standing"] == CHOSEN, [*NAMES]].iloc[0]
+    return StepSizes(primal_step=float(primal), dual_step=float(dual))
 
 
 def _with_steps(algorithm, pair):

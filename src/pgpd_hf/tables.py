@@ -61,7 +61,8 @@ def read_json(path):
 def read_optimum(path):
     """Read the optimum of an experiment."""
     content = read_json(path)
-    return Optimum(**{name: content[name] for name in Optimum.__dataclass_fields__})
+    names = Optimum.__dataclass_fields__.keys() - {"units"}
+    return Optimum(**{name: content[name] for name in names})
 
 
 @contextmanager

@@ -22,6 +22,8 @@ with one_line():
         "unconstrained": solve_unconstrained(cmdp),
     }
     told = {name: vars(it) | {"policy": it.policy.tolist()} for name, it in optima.items()}
+    for optimum in told.values():
+        del optimum["units"]  # which stand once
     if cmdp.units is not None:
         told["units"] = cmdp.units._asdict()
     cmdp.save(options.environment)
