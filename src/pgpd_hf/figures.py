@@ -147,8 +147,8 @@ def finding(aggregate, algorithm, metric):
     last = table[table["iteration"] == table["iteration"].max()]
     ends, lows, highs = (last[f"{metric}{end}"] for end in ("", "_low", "_high"))
     size = max(abs(start), ends.abs().max())
-    usual = size == 0 or 0.01 <= size < 10
-    decimals = 2 if usual else max(0, (1 if size < 1 else 2) - int(np.floor(np.log10(size))))
+    exponent = int(np.floor(np.log10(size or 1.0)))
+    decimals = max(0, (2 if exponent >= -1 else 1) - exponent)
     first, last, low, high = (
         f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
         for value in (ends.iloc[0], ends.iloc[-1], ends.min(), ends.max())
