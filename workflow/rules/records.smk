@@ -33,10 +33,9 @@ rule summary:
     log:
         "<logs>/summary.log",
     params:
-        own=json.dumps(CLASSES),
-        kept=json.dumps(KEPT),
+        own=json.dumps(OWN),
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
         " --optimum {input.optimum} --environment {input.environment} --rates {input.rates}"
         " --provenance {input.provenance} --figure {input.figure} --own {params.own:q}"
-        " --traces {input.traces} --kept {params.kept:q} --text {output.text} >{log} 2>&1"
+        " --traces {input.traces} --text {output.text} >{log} 2>&1"
