@@ -1,6 +1,5 @@
 """Configurations that cannot be run are refused in one line that names the file or the key."""
 
-import copy
 import math
 import re
 import runpy
@@ -143,29 +142,6 @@ def test_file_that_holds_anything_but_data_is_refused(tmp_path, content, message
 def test_file_that_holds_data_is_read(tmp_path, content):
     (tmp_path / "mine.yaml").write_bytes(content)
     assert CHECKS["read"](tmp_path / "mine.yaml") == {"name": "a", "seeds": 3}
-
-
-@pytest.mark.parametrize(
-    ("named", "order"),
-    [
-        ("{zpgpd_hf: {iterations: 9}}", ["npgpd_hf", "zpgpd_hf"]),  # as in the default
-        ("{zpgpd_hf: {iterations: 9}, npgpd_hf: {iterations: 9}}", ["zpgpd_hf", "npgpd_hf"]),
-        ("{npgpd_hf: null}", ["zpgpd_hf"]),
-    ],
-)
-def test_panels_have_the_order_of_the_file_that_names_them_all(tmp_path, named, order):
-    (tmp_path / "mine.yaml").write_text(f"name: mine\nalgorithms: {named}\n")
-    assert [*CHECKS["check_files"]([tmp_path / "mine.yaml"])[0]["algorithms"]] == order
-
-
-def test_steps_that_no_file_has_chosen_are_told(tmp_path):
-    """A copy of the whole default, as deployments have it, chooses nothing."""
-    both = ["primal_step", "dual_step"]
-    own = {"name": "mine", "algorithms": {"npgpd_hf": {"primal_step": 0.1}}}
-    for content, kept in ((own, both[1:]), (CONFIG, both)):
-        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
-        _, told = CHECKS["check"](copy.deepcopy(CONFIG), [tmp_path / "mine.yaml", DEFAULT])
-        assert told == {"npgpd_hf": kept, "zpgpd_hf": both}
 
 
 @pytest.mark.parametrize("text", ["name: paper\nseeds: 3", "seeds: 3"])
