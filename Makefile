@@ -24,23 +24,17 @@ RUN := .venv/bin/python -P -m
 OWN := $(if $(CONFIG),"$$CONFIG")
 # The file is checked first, since Snakemake itself would run code in a template.
 CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
-SNAKEMAKE := $(CHECK) mkdir -p .snakemake/log; touch .snakemake/begun; \
+SNAKEMAKE := $(CHECK) \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
     $(RUN) snakemake $(OWN:%=--configfile %) --cores $(CORES)
-# What made jobs of this run fail, once more at the end.
-CAUSES = { find .snakemake/log -type f -newer .snakemake/begun \
-    -exec sed -n 's/^ *error: /error: /p' {} + | sort -u >&2; exit 1; }
 OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 
-# A misspelt setting would be ignored, and so would a setting that the goal does not have.
+# A misspelt setting would be ignored.
+SETTINGS := CONFIG CORES PYTHON STUDY STATEMENT SEEDS MARGIN FRESH FULL EXPERIMENTS
 GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
-has = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
-SETTINGS := CONFIG CORES PYTHON $(call has,study plan report verify record,STUDY) \
-    $(call has,study,STATEMENT SEEDS MARGIN FRESH) $(call has,verify,FULL) \
-    $(call has,overlay,EXPERIMENTS)
 OTHERS := $(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN))
 ifneq ($(OTHERS),)
-$(error $(OTHERS): no setting of make $(or $(MAKECMDGOALS),help), which has $(strip $(SETTINGS)))
+$(error $(OTHERS): no setting; settings are $(SETTINGS))
 endif
 
 .DEFAULT_GOAL := help
@@ -62,7 +56,7 @@ help:  ## 0 | this list
 	echo '  PYTHON  interpreter that makes .venv; python3 by default'
 
 figures: .venv/kernels  ## 1 | the whole experiment: figures/ and results/paper
-	{ $(SNAKEMAKE) --no-hooks && cat "results/$$NAME/summary.txt"; } || $(CAUSES)
+	$(SNAKEMAKE) --no-hooks && cat "results/$$NAME/summary.txt"
 
 figure: .venv/kernels  ## 1 | the panels and the page of Figure 1 alone
 	$(SNAKEMAKE) figure
@@ -85,8 +79,7 @@ ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS
 study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
 	test -f "studies/$$STUDY/Snakefile" || \
 	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
-	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
-	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
+	$(SNAKEMAKE) $(OF_STUDY) $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts)
 	$(if $(strip $(ASKED)),,$(CHECK) \
 	    echo "results/$$NAME/$$STUDY; make report STUDY=$$STUDY$(OWN:%= CONFIG=%): a page")
 
