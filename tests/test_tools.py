@@ -155,11 +155,3 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     monkeypatch.setenv("OPENBLAS_CORETYPE", "another")  # it decides the last bits of a linear solve
     names["main"]()
     assert "OpenBLAS another" in capsys.readouterr().out
-
-
-def test_make_refuses_settings_that_a_goal_does_not_have():
-    for setting in ("STATEMENT=npgpd_gap_plateaus", "SEDES=3"):
-        made = subprocess.run(["make", "-n", "report", setting], cwd=ROOT, capture_output=True)
-        told = f"{setting.split('=')[0]}: no setting of make report, which has CONFIG "
-        assert made.returncode and told in made.stderr.decode()
-    assert subprocess.run(["make", "-n", "study", "SEEDS=3"], cwd=ROOT).returncode == 0
