@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--cores", default="all")
     arguments = parser.parse_args()
     config, folder = runpy.run_path(str(CHECKS))["check_files"](arguments.config)
-    cmdp = make_environment(config["environment"], folder or os.curdir)
+    cmdp = make_environment(config["environment"], folder)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     if told := horizon_caution(cmdp.discount, config["horizon"]):
         print(f"# {told}")

@@ -79,7 +79,8 @@ def check(config, files):
     """Check a configuration and the files that it was merged from, and settle it in place.
 
     `NAME: null` leaves an algorithm out. A file or a name of Gymnasium replaces the default's keys
-    of the environment. Returns the folder of the last file, in which files that it names lie.
+    of the environment. Files that the configuration names lie in the folder of its last file, which
+    is returned where there are some.
     """
     contents = {Path(path): read(path) for path in files if is_own(path, config)}
     changes = {path: it for path, it in contents.items() if not path.samefile(DEFAULT)}
@@ -171,7 +172,7 @@ def check_files(files):
     config = read(DEFAULT)
     for file in files:
         update_config(config, read(file))
-    return config, check(config, [*files, DEFAULT])[0]
+    return config, check(config, [*files, DEFAULT])
 
 
 if __name__ == "__main__":
