@@ -40,7 +40,7 @@ def run_for_rates(T):
         given["dual_step"] *= math.sqrt(arguments.iterations / T)
     purpose = f"{arguments.purpose}: rates with the steps of the {rule}, T = {T}"
     how = {"iterations": T, "checkpoints": [T - 1], "purpose": purpose}
-    return run(cmdp, kind(**given), **known, **how).assign(step_rule=rule, T=T)
+    return run(cmdp, kind(**given), **known, **how).assign(T=T, step_rule=rule)
 
 
 with one_line():
