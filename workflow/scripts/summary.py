@@ -83,8 +83,8 @@ def cautions(config, default):
         steps = [key for key in ("primal_step", "dual_step") if given.get(key) == usual[key]]
         changed = others + [key for key in given if given[key] != usual.get(key)]
         if steps and changed:
-            told = f"{' and '.join(steps)}, found with another {', '.join(changed)}"
-            yield f"{ALGORITHMS[name].label} has the default's {told}: see make steps."
+            told = f"{ALGORITHMS[name].label} has the default's {' and '.join(steps)}"
+            yield f"{told}, found for runs that differ in {', '.join(changed)}: see make steps."
 
 
 with one_line():
