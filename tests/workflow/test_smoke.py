@@ -42,7 +42,7 @@ def test_outputs_are_those_that_are_promised(smoke):
     summary = (results / "summary.txt").read_text()
     assert len(summary.splitlines()) <= 40
     assert summary in output
-    told = "HF has the default's primal_step and dual_step, found with another evaluators, "
+    told = "HF has the default's primal_step and dual_step, found for runs that differ in "
     assert summary.count(told) == 2
     assert "\nH = 10 misses 31% of a value at discount 0.9: horizon: 80 misses " in summary
     assert not (project.folder / "figures").exists()
