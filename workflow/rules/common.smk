@@ -4,14 +4,21 @@ import json
 
 # Exact limits, with the algorithm in whose file each stands. They draw nothing: one run is enough.
 EXACT = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}
-# Algorithms of one's own, each with its file, which lies beside the configuration, and its class.
+RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
+RATED = [name for name in config["algorithms"] if name in RATES["iterations"]]
+
+
+def beside(name):
+    """A file that the configuration names, which lies beside it."""
+    return os.path.normpath(f"{FOLDER}/{name}")
+
+
+# Algorithms of one's own: file and class.
 OWN = {
-    name: f"{FOLDER}/{options['class']}"
+    name: beside(options["class"])
     for name, options in config["algorithms"].items()
     if "class" in options
 }
-RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
-RATED = [name for name in config["algorithms"] if name in RATES["iterations"]]
 
 
 def sources(names):

@@ -6,7 +6,7 @@ rule environment:
     input:
         script=f"{SCRIPTS}/environment.py",
         code=sources("arrays cmdp costs environments gymnasium optimum streams"),
-        file=f"{FOLDER}/{config['environment']['file']}" if "file" in config["environment"] else [],
+        file=beside(config["environment"]["file"]) if "file" in config["environment"] else [],
     output:
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",
