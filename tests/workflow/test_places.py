@@ -230,7 +230,7 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     assert ours.drop(columns=["algorithm", "label"]).equals(theirs.drop(columns="algorithm"))
     assert CMDP.load(results / "environment.npz").states == 16
     rows = read_table(results / "aggregate.csv")["algorithm"].unique()
-    assert rows.tolist() == ["npgpd_hf", "same"]  # the default's first
+    assert rows.tolist() == [*NAMES]  # the order of the file
     same = "Same as NPGPD-HF minus NPGPD-HF 8" + 2 * " +0.0000 [+0.0000, +0.0000]"
     told = (project.folder / target).read_text()
     assert same in " ".join(told.split())
