@@ -14,9 +14,9 @@ min_version("9.27")
 
 # The package is found without being imported. Scripts and sources are those of its clone, wherever
 # results go, and jobs use the Python that runs Snakemake.
-ORIGIN = getattr(find_spec("pgpd_hf"), "origin", None) or "not/installed/at/all"
-CLONE = Path(ORIGIN).resolve().parents[2]
-if not (CLONE / "workflow/scripts/configuration.py").is_file():
+PACKAGE = find_spec("pgpd_hf")
+CLONE = PACKAGE and Path(PACKAGE.origin).resolve().parents[2]
+if not (CLONE and (CLONE / "workflow/scripts/configuration.py").is_file()):
     sys.exit("error: pgpd_hf: a clone that pip install --editable has installed is needed")
 if Path("src/pgpd_hf").is_dir() and not CLONE.samefile(os.curdir):
     sys.exit(f"error: pgpd_hf: installed from {CLONE}, not from here; activate .venv here")

@@ -45,7 +45,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
         write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
         write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
         config = {"algorithms": {"npgpd_hf": {"rounds": seeds}}, "purpose": family}
-        config["environment"] = {"instance": 42}
+        config |= {"environment": {"instance": 42}, "horizon": 3, "link": "logistic"}
         write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
         units = {"reward_unit": 10.0, "cost_unit": 2.0}
         write_json({"units": units}, tmp_path / f"results/{name}/optimum.json")
@@ -67,7 +67,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert said.split()[:8] == "algorithm M metric mine yours difference low high".split()
     differing = "  algorithms.npgpd_hf.rounds: 3, 5\n"
     differing += "" if paired else f"  purpose: typical, {purpose}\n"
-    assert f"\nKeys that differ:\n{differing}results/" in said
+    assert f"\nSettings that differ:\n{differing}results/" in said
     assert ("over the 3 seeds that both have" in said) == paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}

@@ -9,7 +9,6 @@ import sys
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
@@ -20,18 +19,14 @@ from pgpd_hf.tables import one_line, read_json, read_table, read_traces, write_t
 
 KEYS, RESULTS = ["algorithm", "evaluators"], Path("results")
 COLUMNS = "metric paired first second first_seeds second_seeds difference low high".split()
-LOOKS = "-", (0, (3, 1.5))  # the second experiment is dashed
 
 
 def read(name):
-    """Runs of an experiment, their means, both in the user's units, and its configuration."""
+    """Ends of runs of an experiment, means of all its runs, and its configuration."""
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
-    config = read_json(folder / "provenance.json")["config"]
-    units = read_json(folder / "optimum.json").get("units")
-    curves = read_table(folder / "aggregate.csv")
-    paths = []
+    curves, paths = read_table(folder / "aggregate.csv"), []
     for algorithm, number, seeds in curves[[*KEYS, "seeds"]].drop_duplicates().to_numpy():
         number = "inf" if pd.isna(number) else number
         for first in range(0, seeds, 10):
@@ -39,7 +34,10 @@ def read(name):
             paths.append(folder / f"runs/{algorithm}/M{number}/{block}.csv")
     if not all(path.is_file() for path in paths):
         raise ValueError(f"{folder}: an interrupted experiment; make figures CONFIG=... goes on")
-    return figures.in_units(read_traces(paths), units), figures.in_units(curves, units), config
+    ends = read_traces(paths).groupby([*KEYS, "seed"], dropna=False, sort=False).last()
+    units = read_json(folder / "optimum.json").get("units")
+    config = read_json(folder / "provenance.json")["config"]
+    return figures.in_units(ends, units), figures.in_units(curves, units), config
 
 
 def difference(first, second, paired):
@@ -53,53 +51,56 @@ def difference(first, second, paired):
     return mean, interval.low, interval.high
 
 
-def differences(traces, paired):
+def differences(ends, paired):
     """A row for each algorithm, M and metric that both experiments have."""
-    ends = []
-    for trace in traces:
-        groups = trace.groupby(KEYS, dropna=False, sort=False)
-        ends.append({key: group.groupby("seed").last() for key, group in groups})
+    groups = [dict([*table.groupby(KEYS, dropna=False, sort=False)]) for table in ends]
     rows = []
-    for key in [key for key in ends[0] if key in ends[1]]:
-        pair = [runs[key] for runs in ends]
+    for key in [key for key in groups[0] if key in groups[1]]:
+        pair = [of_experiment[key].droplevel(KEYS) for of_experiment in groups]
         if paired:
             common = pair[0].index.intersection(pair[1].index)
             pair = [runs.loc[common] for runs in pair]
         for metric in figures.METRICS:
-            samples = [runs[metric] for runs in pair]
-            means, counts = [it.mean() for it in samples], [len(it) for it in samples]
-            rows.append((*key, metric, paired, *means, *counts, *difference(*samples, paired)))
+            first, second = (runs[metric] for runs in pair)
+            told = first.mean(), second.mean(), len(first), len(second)
+            rows.append((*key, metric, paired, *told, *difference(first, second, paired)))
     if not rows:
-        raise ValueError("EXPERIMENTS: two that share an algorithm and an M expected")
+        have = ["; ".join(f"{name}, {number}" for name, number in group) for group in groups]
+        told = f"got {have[0]} in the first, {have[1]} in the second"
+        raise ValueError(f"EXPERIMENTS: two that share an algorithm and an M expected, {told}")
     return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
 def draw(curves, names, algorithms):
-    """Algorithms down, gap and violation across; second lines are dashed, their bands dotted."""
+    """Algorithms down, gap and violation across; the second experiment is dashed."""
+    labels, lines = figures.algorithm_labels(pd.concat(curves)), {}
     with figures.styled():
         figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.6))
         grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
-        panels = zip(product(algorithms, figures.METRICS), grid.flat, strict=True)
-        lines, labels = {}, figures.algorithm_labels(pd.concat(curves))
-        for (algorithm, metric), axes in panels:
-            for table, name, look in zip(curves, names, LOOKS, strict=True):
+        panels = product(algorithms, figures.METRICS)
+        for (algorithm, metric), axes in zip(panels, grid.flat, strict=True):
+            for table, name, style in zip(curves, names, ["-", "--"], strict=True):
                 table = table[table["algorithm"] == algorithm]
                 for number, curve in table.groupby("evaluators", dropna=False):
                     x, color = curve["iteration"], figures.evaluators_color(number)
-                    band = [curve[f"{metric}_{end}"] for end in ("low", "high")]
-                    if look == LOOKS[0]:
-                        axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
-                    else:
-                        axes.plot(x, np.transpose(band), color=color, linestyle=":", linewidth=0.7)
+                    band = curve[f"{metric}_low"], curve[f"{metric}_high"]
+                    axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
                     label = f"{figures.evaluators_label(number)}, {name}"
-                    lines[label] = axes.plot(x, curve[metric], color=color, linestyle=look)[0]
+                    lines[label] = axes.plot(x, curve[metric], style, color=color)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
             title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
             ylabel = " or ".join(sorted({figures.metric_label(it, metric) for it in curves}))
             axes.set(xlabel="iteration", ylabel=ylabel, title=title)
-        told = "intervals are shaded, and dotted for the second experiment"
-        figure.legend(lines.values(), lines, ncols=2, loc="outside upper center", title=told)
+        figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
     return figure
+
+
+def settings(config, algorithms):
+    """Settings of runs of some algorithms, by key."""
+    kept = {key: config[key] for key in ("environment", "horizon", "link", "purpose")}
+    kept["algorithms"] = {name: config["algorithms"][name] for name in algorithms}
+    return pd.json_normalize(kept).iloc[0].to_dict()
 
 
 def main():
@@ -107,26 +108,28 @@ def main():
     if len(names) != 2:
         told = "two names of experiments, as in results/, expected"
         raise ValueError(f"EXPERIMENTS: {told}, got {' '.join(names)!r}")
-    traces, curves, configs = zip(*map(read, names), strict=True)
-    first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
-    table = differences(traces, paired=first["purpose"] == second["purpose"])
+    ends, curves, configs = zip(*map(read, names), strict=True)
+    table = differences(ends, paired=configs[0]["purpose"] == configs[1]["purpose"])
+    algorithms = table["algorithm"].unique()
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
-    figures.save(draw(curves, names, table["algorithm"].unique()), folder, title)
+    figures.save(draw(curves, names, algorithms), folder, title)
     table["M"] = table["evaluators"].astype(object).fillna("inf")
     shown = table[["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]]
     shown = shown.rename(columns={"first": names[0], "second": names[1]})
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
-    keys = (first | second).keys() - {"name"}
-    differing = sorted(key for key in keys if first.get(key) != second.get(key))
-    told = [f"  {key}: {first.get(key)}, {second.get(key)}" for key in differing]
     count = table["first_seeds"].min()
     seeds = f", over the {count} seeds that both have" if table["paired"].all() else ""
     print(f"\nEnds of runs{seeds}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
-    print("Keys that differ:", *(told or ["  none"]), sep="\n")
+    first, second = (settings(config, algorithms) for config in configs)
+    differing = sorted(key for key in first | second if first.get(key) != second.get(key))
+    told = [f"  {key}: {first.get(key)}, {second.get(key)}" for key in differing]
+    print("Settings that differ:", *(told or ["  none"]), sep="\n")
     if configs[0]["environment"] != configs[1]["environment"]:
         print("Gaps and violations in different environments can hardly be compared.")
+    if any(key.endswith(".iterations") for key in differing):
+        print("T differs: each run is compared where it ends.")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

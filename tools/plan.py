@@ -28,7 +28,7 @@ for line in answer.stdout.splitlines():
 if not jobs:
     print("Nothing to do.")
     sys.exit()
-print("What a cluster is told: limits, much above what jobs need.")
+print("Limits that a cluster is told, far above what jobs need (0: the profile's, or run here).")
 table = pd.DataFrame(jobs)
 table = pd.concat([table, table.assign(rule="total")])
 print(table.groupby("rule", sort=False).agg(**COLUMNS).reset_index().to_string(index=False))

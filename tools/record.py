@@ -19,9 +19,8 @@ if study := "".join(sys.argv[1:]):
     if not made:
         sys.exit(f"error: {RESULTS / study}: no tables; make study STUDY={study} makes them")
     folder = CLONE / "studies" / study
-    (folder / "tables").mkdir(exist_ok=True)
-    for path in (folder / "tables").glob("*.csv"):
-        path.unlink()
+    shutil.rmtree(folder / "tables", ignore_errors=True)
+    (folder / "tables").mkdir()
     for path in made:
         shutil.copy(path, folder / "tables")
     for path in (RESULTS / study).glob("*.png"):

@@ -9,7 +9,15 @@ import runpy
 from pathlib import Path
 
 from pgpd_hf.environments import make_environment
-from pgpd_hf.steps import CANDIDATES, DROPPED, TIED, chosen_steps, search_steps
+from pgpd_hf.steps import (
+    CANDIDATES,
+    CHOSEN,
+    DROPPED,
+    NAMES,
+    TIED,
+    chosen_steps,
+    search_steps,
+)
 from pgpd_hf.tables import one_line
 from pgpd_hf.trajectories import horizon_caution
 
@@ -23,11 +31,17 @@ def suggest(cmdp, config, name, threads):
     given = {key: None if value == "theorem" else value for key, value in given.items()}
     given |= {"primal_step": None, "dual_step": None}  # are searched
     scores = search_steps(cmdp, name, **given, seeds=16, threads=threads, progress=True)
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
     tied = (scores["standing"] == TIED).sum()
-    yield f"  {name}:  # for all M; a t test finds {tied} of {len(scores) - 1} other pairs no worse"
-    yield f"    iterations: {options['iterations']}"
+    others = f"{tied} of {len(scores) - 1} other pairs"
+    yield f"  # Scored for all M; a t test cannot tell {others} from this."
+    means = f"gap {chosen['positive_gap']:.3g} and violation {chosen['positive_violation']:.3g}"
+    yield f"  # Means of positive parts, in stored units: {means}."
     if scores.loc[scores["standing"] != DROPPED, "at_end"].any():
-        yield "    # Values beyond those tried may be as good, too: choose_steps in Python."
+        ends = [f"{key} {scores[key].min():g} to {scores[key].max():g}" for key in NAMES]
+        yield f"  # Tried were {', '.join(ends)}; values beyond may be as good."
+    yield f"  {name}:"
+    yield f"    iterations: {options['iterations']}"
     for key, value in chosen_steps(scores).items():
         yield f"    {key}: {value:.12g}"
 
@@ -38,7 +52,7 @@ def main():
     parser.add_argument("--cores", default="all")
     arguments = parser.parse_args()
     config, folder = runpy.run_path(str(CHECKS))["check_files"](arguments.config)
-    cmdp = make_environment(config["environment"], folder or os.curdir)
+    cmdp = make_environment(config["environment"], folder)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     if told := horizon_caution(cmdp.discount, config["horizon"]):
         print(f"# {told}")

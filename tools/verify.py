@@ -62,12 +62,6 @@ def entries(arrays):
     return pd.DataFrame(rows, columns=["entry", "value"])
 
 
-def read_environment(results):
-    """Read the arrays and numbers of the environment."""
-    with np.load(results / "environment.npz", allow_pickle=False) as archive:
-        return entries(archive)
-
-
 def read_optimum(results):
     """Read the arrays and numbers of the optima."""
     return entries(pd.json_normalize(read_json(results / "optimum.json")).iloc[0])
@@ -87,7 +81,7 @@ def read_runs(results):
 
 
 TABLES = {  # of reference/, from the folder of results; the first three can be had for one seed
-    "environment": read_environment,
+    "environment": lambda results: entries(np.load(results / "environment.npz")),
     "optimum": read_optimum,
     "runs": read_runs,
     "curves": lambda results: read(results / "aggregate.csv")[DRAWN],
@@ -110,14 +104,11 @@ def differences(recorded, here, exact):
 
 
 def run(folder, cores, snakefile, arguments):
-    """Run the workflow in a folder; where it fails, end with the last lines of what it says."""
+    """Run the workflow in a folder; only errors are shown."""
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / snakefile]
-    command += ["--directory", folder, "--cores", cores, *arguments]
-    log = folder / "snakemake.log"
-    with open(log, "w") as file:
-        code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT).returncode
-    if code:
-        sys.exit("\n".join([*log.read_text().splitlines()[-20:], f"error: the run failed: {log}"]))
+    command += ["--directory", folder, "--cores", cores, "--quiet", "all", "--no-hooks"]
+    if subprocess.run([*command, *arguments]).returncode:
+        sys.exit(f"error: the run in {folder} failed")
 
 
 def read_pictures(folder):

@@ -1,6 +1,7 @@
 """How runs begin and end, in the user's units: a row for each environment, algorithm and M."""
 
 import argparse
+from pathlib import Path
 
 import pandas as pd
 
@@ -28,14 +29,15 @@ def ends(traces, cmdp, optimum):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", required=True, help="that has a folder of each environment")
     parser.add_argument("--runs", required=True, nargs="+", help="CSV files")
     parser.add_argument("--table", required=True, help="CSV file that is written")
     options = parser.parse_args()
     with one_line():
-        tables = []
-        for name, runs in read_traces(options.runs).groupby("environment", sort=False):
-            cmdp = CMDP.load(f"{options.folder}/{name}/environment.npz")
-            optimum = read_optimum(f"{options.folder}/{name}/optimum.json")
-            tables.append(ends(runs, cmdp, optimum))
+        tables, paths = [], {}
+        for path in options.runs:  # of environment/runs/algorithm/M/seeds
+            paths.setdefault(Path(path).parents[3], []).append(path)
+        for folder, of_environment in paths.items():
+            runs = read_traces(of_environment).assign(environment=folder.name)
+            cmdp = CMDP.load(folder / "environment.npz")
+            tables.append(ends(runs, cmdp, read_optimum(folder / "optimum.json")))
         write_table(pd.concat(tables), options.table)

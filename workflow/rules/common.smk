@@ -1,17 +1,24 @@
-# Which runs there are, and what each of them is told.
+# Which runs there are, and what they are told.
 
 import json
-import math
 
 # Exact limits, with the algorithm in whose file each stands. They draw nothing: one run is enough.
 EXACT = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}
 RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
 RATED = [name for name in config["algorithms"] if name in RATES["iterations"]]
-OWN = [name for name, options in config["algorithms"].items() if "class" in options]
-OWN_FILE = config["environment"].get("file")
-# Files that the configuration names, of algorithms and of an environment, lie beside it.
-OWN_FOLDER = os.path.relpath(FOLDER) if OWN or OWN_FILE else os.curdir
-CLASSES = {name: f"{OWN_FOLDER}/{config['algorithms'][name]['class']}" for name in OWN}
+
+
+def beside(name):
+    """A file that the configuration names, which lies beside it."""
+    return os.path.normpath(f"{FOLDER}/{name}")
+
+
+# Algorithms of one's own: file and class.
+OWN = {
+    name: beside(options["class"])
+    for name, options in config["algorithms"].items()
+    if "class" in options
+}
 
 
 def sources(names):
@@ -26,17 +33,16 @@ ENGINE = sources(
 )
 
 
-wildcard_constraints:
-    algorithm=r"\w+",
-    evaluators=r"\d+|inf",
-    step_rule="study|theorem",
-    first=r"\d+",
-    last=r"\d+",
+def own_sources(wildcards):
+    """Files of an algorithm: of the library, or beside the configuration with its parents."""
+    if wildcards.algorithm in OWN:
+        return [OWN[wildcards.algorithm].rsplit(":", 1)[0], *sources("npgpd_hf zpgpd_hf")]
+    return sources(EXACT.get(wildcards.algorithm, wildcards.algorithm))
 
 
 def names(numbers):
     """Values of M as they stand in names of folders."""
-    return ["inf" if number is None else str(number) for number in numbers]
+    return ["inf" if number is None else number for number in numbers]
 
 
 def blocks(seeds):
@@ -48,59 +54,23 @@ def run_names():
     """Algorithm, M and block of the figure's runs, in the order of the configuration."""
     for algorithm in config["algorithms"]:
         exact = algorithm in EXACT
-        for evaluators in ["inf"] if exact else names(config["evaluators"]):
-            for block in blocks(1 if exact else config["seeds"]):
-                yield f"{algorithm}/M{evaluators}/seeds{block}"
+        yield from collect(
+            f"{algorithm}/M{{evaluators}}/seeds{{block}}",
+            evaluators="inf" if exact else names(config["evaluators"]),
+            block=blocks(1 if exact else config["seeds"]),
+        )
 
 
-def options_of(algorithm, **changes):
+def options_of(algorithm):
     """Options of an algorithm; what a theorem gives is None in the library."""
     common = {} if algorithm in EXACT else {key: config[key] for key in ("horizon", "link")}
-    options = common | config["algorithms"][algorithm] | changes
-    options.pop("iterations")
+    options = common | config["algorithms"][algorithm]
+    del options["iterations"]
     if algorithm in OWN:
-        options["class"] = CLASSES[algorithm]
+        options["class"] = OWN[algorithm]
     return {key: None if value == "theorem" else value for key, value in options.items()}
-
-
-def own_sources(wildcards):
-    """Files of an algorithm: of the library, or beside the configuration with its parents."""
-    if wildcards.algorithm in OWN:
-        return [CLASSES[wildcards.algorithm].rsplit(":", 1)[0], *sources("npgpd_hf zpgpd_hf")]
-    return sources(EXACT.get(wildcards.algorithm, wildcards.algorithm))
 
 
 def minutes(iterations):
     """What a job asks for: more than ten times what it takes in a small environment."""
     return 10 + iterations * (config["horizon"] + 1) // 1_000_000
-
-
-def figure_settings(wildcards):
-    """What a run of the figure is told, as JSON."""
-    setting = {
-        "purpose": config["purpose"],
-        "iterations": config["algorithms"][wildcards.algorithm]["iterations"],
-        "options": options_of(wildcards.algorithm),
-    }
-    return json.dumps([setting], sort_keys=True)
-
-
-def rates_settings(wildcards):
-    """What runs for rates are told, one for each T, as JSON."""
-    settings, given = [], config["algorithms"][wildcards.algorithm]
-    for T in RATES["iterations"][wildcards.algorithm]:
-        own = wildcards.step_rule == "study"
-        steps = {key: given[key] if own else "theorem" for key in ("primal_step", "dual_step")}
-        if steps["dual_step"] != "theorem":  # falls like 1 / sqrt(T), as in the theorems
-            steps["dual_step"] *= math.sqrt(given["iterations"] / T)
-        purpose = f"rates with the steps of the {wildcards.step_rule}, T = {T}"
-        settings.append(
-            {
-                "purpose": f"{config['purpose']}: {purpose}",
-                "iterations": T,
-                "checkpoints": [T - 1],
-                "options": options_of(wildcards.algorithm, **steps),
-                "labels": {"step_rule": wildcards.step_rule, "T": T},
-            }
-        )
-    return json.dumps(settings, sort_keys=True)

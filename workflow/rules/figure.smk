@@ -6,7 +6,7 @@ rule environment:
     input:
         script=f"{SCRIPTS}/environment.py",
         code=sources("arrays cmdp costs environments gymnasium optimum streams"),
-        file=os.path.relpath(FOLDER / OWN_FILE) if OWN_FILE else [],
+        file=beside(config["environment"]["file"]) if "file" in config["environment"] else [],
     output:
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",
@@ -14,7 +14,7 @@ rule environment:
         "<logs>/environment.log",
     params:
         environment=json.dumps(config["environment"], sort_keys=True),
-        folder=OWN_FOLDER,
+        folder=FOLDER,
     shell:
         "python -I {input.script:q} --settings {params.environment:q} --folder {params.folder:q}"
         " --environment {output.environment} --optimum {output.optimum} >{log} 2>&1"
@@ -38,13 +38,16 @@ rule runs:
         * minutes(config["algorithms"][wildcards.algorithm]["iterations"]),
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
-        settings=figure_settings,
-        policies=lambda wildcards, output: f"--policies {output.policies}",
+        options=lambda wildcards: json.dumps(options_of(wildcards.algorithm), sort_keys=True),
+        iterations=lambda wildcards: config["algorithms"][wildcards.algorithm]["iterations"],
+        purpose=config["purpose"],
+        more=lambda wildcards, output: f"--policies {output.policies}",
     shell:
         "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
-        " --algorithm {wildcards.algorithm} --evaluators {wildcards.evaluators}"
-        " --seeds {wildcards.first} {wildcards.last} --settings {params.settings:q}"
-        " --trace {output.trace} {params.policies} >{log} 2>&1"
+        " --algorithm {wildcards.algorithm} --options {params.options:q}"
+        " --evaluators {wildcards.evaluators} --iterations {params.iterations}"
+        " --seeds {wildcards.first} {wildcards.last} --purpose {params.purpose}"
+        " --trace {output.trace} {params.more} >{log} 2>&1"
 
 
 rule aggregate:

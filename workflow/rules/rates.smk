@@ -12,8 +12,10 @@ use rule runs as rates_runs with:
         * minutes(sum(RATES["iterations"][wildcards.algorithm])),
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
-        settings=rates_settings,
-        policies="",
+        more=lambda wildcards: [
+            f"--step-rule {wildcards.step_rule} --lengths",
+            *RATES["iterations"][wildcards.algorithm],
+        ],
 
 
 rule rates_table:

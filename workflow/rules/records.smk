@@ -33,7 +33,7 @@ rule summary:
     log:
         "<logs>/summary.log",
     params:
-        own=json.dumps(CLASSES),
+        own=json.dumps(OWN),
         kept=json.dumps(KEPT),
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"

@@ -6,6 +6,7 @@ found, and what is allowed.
 
 import difflib
 import math
+import os
 import re
 import reprlib
 import sys
@@ -79,8 +80,8 @@ def check(config, files):
     """Check a configuration and the files that it was merged from, and settle it in place.
 
     `NAME: null` leaves an algorithm out. A file or a name of Gymnasium replaces the default's keys
-    of the environment. Returns the folder of the last file, beside which files that it names lie,
-    and for each algorithm the step sizes that no file has chosen.
+    of the environment. Returns the folder of the last file, where files lie that the configuration
+    names, and for each algorithm the step sizes that no file has chosen.
     """
     default = read(DEFAULT)
     contents = {Path(path): read(path) for path in files if is_own(path, config)}
@@ -90,9 +91,10 @@ def check(config, files):
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
     require(config)
-    if changes and config["name"] == default["name"]:
-        told = f"name: a name of its own expected, not that of the default, {default['name']!r}"
-        raise ValueError(f"{[*changes][-1]}: {told}")
+    last = [*changes][-1] if changes else None
+    if last and config["name"] == default["name"]:
+        told = f"a name of its own expected, not the default's, {default['name']!r}"
+        raise ValueError(f"{last}: name: {told}")
     order = [name for it in changes.values() for name in it.get("algorithms") or {}]
     if not {*default["algorithms"]} <= {*order}:  # a file that names them all orders them, too
         order = [*default["algorithms"], *order]
@@ -100,13 +102,16 @@ def check(config, files):
     config["algorithms"] = {name: it for name, it in given.items() if it}
     if not config["algorithms"]:
         raise ValueError("algorithms: at least one expected, got none")
-    folder = [*changes][-1].parent if changes else None
-    named = {"environment.file": config["environment"].get("file")}
-    for name, options in config["algorithms"].items():
-        named[f"algorithms.{name}.class"] = options.get("class", "").split(":")[0]
+    named = {
+        f"algorithms.{name}.class": options["class"].split(":")[0]
+        for name, options in config["algorithms"].items()
+        if "class" in options
+    }
+    if "file" in config["environment"]:
+        named["environment.file"] = config["environment"]["file"]
     for key, file in named.items():
-        if file and not (folder and (folder / file).is_file()):
-            place = folder or "the folder of the configuration that names it"
+        if not (last and (last.parent / file).is_file()):
+            place = last.parent if last else "the folder of the configuration that names it"
             raise ValueError(f"{key}: a file in {place} expected, got {file!r}, which is not there")
     # A copy of the whole default, as deployments have it, chooses nothing.
     own = [it.get("algorithms") or {} for it in changes.values() if it.keys() < default.keys()]
@@ -115,7 +120,17 @@ def check(config, files):
         for name in default["algorithms"]
         if name in config["algorithms"]
     }
-    return folder, kept
+    return os.path.relpath(last.parent) if named else os.curdir, kept
+
+
+def is_number(checker, value):
+    """Whether a value is a number to a schema; to YAML, .nan and .inf are numbers, too."""
+    return checker.is_type(value, "integer") or (isinstance(value, float) and math.isfinite(value))
+
+
+# To JSON Schema since its draft 6, 3.0 is an integer; to draft 4 it is not.
+TYPES = Draft4Validator.TYPE_CHECKER.redefine("number", is_number)
+VALIDATOR = validators.extend(Draft202012Validator, type_checker=TYPES)
 
 
 def hint(name, allowed):
@@ -126,33 +141,28 @@ def hint(name, allowed):
 
 def require(config, schema=SCHEMA, file=""):
     """Refuse what does not follow a schema; where it has no description, as jsonschema words it."""
-    # To JSON Schema since its draft 6, 3.0 is an integer, and to YAML, .nan is a number; not here.
-    types = Draft4Validator.TYPE_CHECKER.redefine(
-        "number",
-        lambda types, it: types.is_type(it, "integer") or (type(it) is float and math.isfinite(it)),
-    )
-    kind = validators.extend(Draft202012Validator, type_checker=types)
-    error = best_match(kind(schema).iter_errors(config))
+    error = best_match(VALIDATOR(schema).iter_errors(config))
     if error is None:
         return
-    key = file + (".".join(map(str, error.absolute_path)) or "configuration")
+    place, value = [*map(str, error.absolute_path)], reprlib.repr(error.instance)
+    key = file + (".".join(place) or "configuration")
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema["properties"])
         name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
         told = f"unknown key {name!r}{hint(name, allowed)}; allowed are {', '.join(allowed)}"
         raise ValueError(f"{key}: {told}")
-    part, told, value = schema, "", reprlib.repr(error.instance)
-    for step in error.absolute_schema_path:
+    part, told = schema, ""
+    for step in error.absolute_schema_path:  # the description that is nearest to what is wrong
         part = part[step]
         told = part.get("description", told) if isinstance(part, dict) else told
-    wrong = error.message.replace(repr(error.instance), value)
     if told and error.validator != "required":
         wrong = f"got {value}"
+    else:
+        wrong = error.message.replace(repr(error.instance), value)
     if error.validator == "enum":
         wrong += hint(error.instance, error.validator_value)
-    *place, name = error.absolute_path or [""]
-    if place == ["algorithms"] and name not in ALGORITHMS:
-        wrong += hint(name, ALGORITHMS)
+    if place[:-1] == ["algorithms"] and place[-1] not in ALGORITHMS:
+        wrong += hint(place[-1], ALGORITHMS)
     raise ValueError(f"{key}: {wrong}" + (f"; expected: {told}" if told else ""))
 
 

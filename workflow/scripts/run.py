@@ -1,7 +1,12 @@
-"""Run one algorithm with one M for several seeds, in one setting after the other."""
+"""Run one algorithm with one M for several seeds.
+
+With --step-rule, these are runs for rates in T, for one T of --lengths after the other: with the
+given step sizes, the dual step times sqrt(T0 / T), or with the theorem's. T0 is --iterations.
+"""
 
 import argparse
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -14,28 +19,45 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--environment", required=True, help="NumPy archive")
 parser.add_argument("--optimum", required=True, help="JSON file")
 parser.add_argument("--algorithm", required=True, help="name")
+parser.add_argument("--options", required=True, type=json.loads, help="of the algorithm, as JSON")
 parser.add_argument("--evaluators", required=True, help="M, or inf")
-parser.add_argument("--settings", required=True, type=json.loads, help="list of tables, as JSON")
+parser.add_argument("--iterations", required=True, type=int, help="T")
 parser.add_argument("--seeds", required=True, nargs=2, type=int, help="first and last")
+parser.add_argument("--purpose", required=True, help="family of random streams")
+parser.add_argument("--step-rule", choices=["study", "theorem"], help="of runs for rates")
+parser.add_argument("--lengths", nargs="+", type=int, help="values of T of runs for rates")
 parser.add_argument("--trace", required=True, help="CSV file that is written")
 parser.add_argument("--policies", help="NumPy archive that is written: what runs end with")
-options = parser.parse_args()
+arguments = parser.parse_args()
+
+
+def run_for_rates(T):
+    """Run until T, with the step sizes that belong to T."""
+    rule, given = arguments.step_rule, dict(options)
+    if rule == "theorem":
+        given |= {"primal_step": None, "dual_step": None}
+    elif given["dual_step"] is not None:  # falls like 1 / sqrt(T), as in the theorems
+        given["dual_step"] *= math.sqrt(arguments.iterations / T)
+    purpose = f"{arguments.purpose}: rates with the steps of the {rule}, T = {T}"
+    how = {"iterations": T, "checkpoints": [T - 1], "purpose": purpose}
+    return run(cmdp, kind(**given), **known, **how).assign(T=T, step_rule=rule)
+
 
 with one_line():
-    cmdp, optimum = CMDP.load(options.environment), read_optimum(options.optimum)
-    seeds = range(options.seeds[0], options.seeds[1] + 1)
-    evaluators = None if options.evaluators == "inf" else int(options.evaluators)
-    traces, policies = [], []
-    for setting in options.settings:
-        given, labels = setting.pop("options"), setting.pop("labels", {})
-        place = given.pop("class", None)
-        kind = load_class(place) if place else ALGORITHMS[options.algorithm]
-        if "evaluators" in kind.__dataclass_fields__:
-            given["evaluators"] = evaluators
-        known = {"seeds": seeds, "optimum": optimum, "return_policies": True}
-        trace, last = run(cmdp, with_options(kind, given), **known, **setting)
-        traces.append(trace.assign(algorithm=options.algorithm, **labels))
-        policies.append(last)
-    write_table(pd.concat(traces), options.trace)
-    if options.policies:
-        np.savez(options.policies, seeds=seeds, policies=np.concatenate(policies))
+    cmdp, optimum = CMDP.load(arguments.environment), read_optimum(arguments.optimum)
+    first, last = arguments.seeds
+    known = {"seeds": range(first, last + 1), "optimum": optimum}
+    options = arguments.options
+    place = options.pop("class", None)
+    kind = load_class(place) if place else ALGORITHMS[arguments.algorithm]
+    if "evaluators" in kind.__dataclass_fields__:
+        evaluators = arguments.evaluators
+        options["evaluators"] = None if evaluators == "inf" else int(evaluators)
+    if arguments.step_rule:
+        trace = pd.concat(map(run_for_rates, arguments.lengths))
+    else:
+        how = {"iterations": arguments.iterations, "purpose": arguments.purpose}
+        algorithm = with_options(kind, options)
+        trace, policies = run(cmdp, algorithm, **known, **how, return_policies=True)
+        np.savez(arguments.policies, seeds=known["seeds"], policies=policies)
+    write_table(trace.assign(algorithm=arguments.algorithm), arguments.trace)

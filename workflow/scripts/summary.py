@@ -8,6 +8,7 @@ import pandas as pd
 import yaml
 
 from pgpd_hf import ALGORITHMS, CMDP, aggregate
+from pgpd_hf.costs import Units
 from pgpd_hf.figures import METRICS, algorithm_labels, in_units
 from pgpd_hf.runs import load_class
 from pgpd_hf.tables import VALUES, one_line, read_json, read_table, read_traces
@@ -28,59 +29,53 @@ parser.add_argument("--text", required=True, help="text file that is written")
 options = parser.parse_args()
 
 
-def intervals(table, name, low, high):
-    """Values with their intervals, which one seed does not have."""
-    rows = zip(table[name], table[low], table[high], strict=True)
-    texts = [f"{value:+.4f} [{start:+.4f}, {end:+.4f}]" for value, start, end in rows]
+def intervals(table, name):
+    """Means with their intervals, which one seed does not have."""
+    columns = table[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+    texts = [f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]" for mean, low, high in columns]
     return [text.replace(" [+nan, +nan]", "").replace("+nan", "none") for text in texts]
 
 
 def show(table, columns):
-    """A table as text, with M and the algorithms' names as readers know them."""
-    table["M"] = table["evaluators"].astype(object).fillna("inf")
-    table["algorithm"] = table["algorithm"].map(algorithm_labels(table))
-    return table[columns].to_string(index=False)
+    """Columns of a table as text, behind the names of algorithms as readers know them, and M."""
+    labels = table["algorithm"].map(algorithm_labels(table))
+    numbers = table["evaluators"].astype(object).fillna("inf")
+    shown = pd.DataFrame({"algorithm": labels, "M": numbers} | columns)
+    return shown.to_string(index=False)
 
 
 def show_ends(table):
-    """Gaps and violations as text, from means and their intervals."""
-    for name, metric in zip(("gap", "violation"), METRICS, strict=True):
-        table[name] = intervals(table, metric, f"{metric}_low", f"{metric}_high")
-    return show(table, ["algorithm", "M", "gap", "violation"])
+    """Gaps and violations of a table as text."""
+    gap, violation = (intervals(table, metric) for metric in METRICS)
+    return show(table, {"gap": gap, "violation": violation})
 
 
-def environment(optimum):
+def about_environment(optimum, units):
     """What to know of the environment, in the user's units."""
-    units = optimum.get("units") or {"reward_unit": 1, "reward_zero": 0, "cost_unit": 1}
-    best = units["reward_zero"] + units["reward_unit"] * optimum["reward_value"]
-    slack = units["cost_unit"] * optimum["slack"]
-    multiplier = optimum["multiplier"] * units["reward_unit"] / units["cost_unit"]
+    best, _ = units.of_values(optimum["reward_value"], optimum["utility_value"])
+    multiplier = optimum["multiplier"] * units.reward_unit / units.cost_unit
     yield f"The best safe policy has reward value {best:.4g} and multiplier {multiplier:.4g}."
-    yield f"The safest policy is {slack:.4g} safer than required."
+    yield f"The safest policy is {units.cost_unit * optimum['slack']:.4g} safer than required."
     if multiplier == 0:
         yield "The constraint does not bind: the best policy without it is safe."
     if "units" in optimum:
+        _, budget = units.of_values(0.0, optimum["threshold"])
         yield "Gaps are in units of the reward, violations in units of the cost."
+        yield f"Cost is to be at most {budget:.4g}."
 
 
-def cautions(config, default):
-    """Where the default's step sizes are used, and what they were not found for."""
-    named = {"evaluators": "M", "horizon": "H", "iterations": "T", "rounds": "N"}
-    keys = ("environment", "evaluators", "horizon", "link")
-    other = [key for key in keys if config[key] != default[key]]
-    for name, kept in options.kept.items():
-        own, usual = config["algorithms"][name], default["algorithms"][name]
-        changed = other + [key for key in own if own[key] != usual.get(key)]
-        kept = [key for key in kept if key not in changed]
-        if kept and changed:
-            told = ", ".join(named.get(key, key) for key in changed)
-            kept, label = " and ".join(kept), ALGORITHMS[name].label
-            yield f"{label} has the default's {kept}, found for another {told}: see make steps."
+def about_safety(ends):
+    """Runs that are not safe on average, by the intervals of their violations."""
+    unsafe = ends[ends["constraint_violation_low"] > 0]
+    numbers = unsafe["evaluators"].astype(object).fillna("inf").astype(str)
+    if names := [*(unsafe["algorithm"].map(algorithm_labels(ends)) + " " + numbers)]:
+        yield f"Not safe on average at the end: {', '.join(names)}."
 
 
-def pairs(labels, trace):
+def differences(traces):
     """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
-    ends = trace.groupby(["algorithm", "evaluators", "seed"], dropna=False)[[*VALUES]].last()
+    labels = algorithm_labels(traces)
+    ends = traces.groupby(["algorithm", "evaluators", "seed"], dropna=False)[[*VALUES]].last()
     for name, place in options.own.items():
         other = load_class(place).streams
         if other in ends.index:
@@ -89,40 +84,61 @@ def pairs(labels, trace):
             yield aggregate(less.assign(algorithm=both, iteration=0))
 
 
+def cautions(config, default):
+    """Where the default's step sizes are used, and what they were not found for."""
+    named = {"evaluators": "M", "horizon": "H", "iterations": "T", "rounds": "N"}
+    keys = ("environment", "evaluators", "horizon", "link")
+    others = [key for key in keys if config[key] != default[key]]
+    for name, kept in options.kept.items():
+        given, usual = config["algorithms"][name], default["algorithms"][name]
+        changed = others + [key for key in given if given[key] != usual.get(key)]
+        steps = " and ".join(key for key in kept if key not in changed)
+        if steps and changed:
+            told = ", ".join(named.get(key, key) for key in changed)
+            start = f"{ALGORITHMS[name].label} has the default's {steps}"
+            yield f"{start}, found for another {told}: see make steps."
+
+
 with one_line():
     record, optimum = read_json(options.provenance), read_json(options.optimum)
-    units = optimum.get("units")
+    config, units = record["config"], optimum.get("units")
     curves = in_units(read_table(options.aggregate), units)
-    last = curves.groupby("algorithm")["iteration"].transform("max")
-    ends = curves[curves["iteration"] == last].copy()
+    ends = curves[curves["iteration"] == curves.groupby("algorithm")["iteration"].transform("max")]
+    gap, violation = curves.loc[curves["iteration"] == 0, [*METRICS]].iloc[0]
     text = [
-        f"Experiment {record['config']['name']}.",
-        *environment(optimum),
+        f"Experiment {config['name']}.",
+        *about_environment(optimum, Units(**units) if units else Units(1.0, 1.0)),
+        f"Runs begin with the uniform policy: gap {gap:+.4f}, violation {violation:+.4f}.",
         f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
         show_ends(ends),
         "Gap: reward missing to the best safe policy. Negative violation: safer than required.",
+        *about_safety(ends),
     ]
     if options.own:
         traces = in_units(read_traces(options.traces), units)
-        if differences := [*pairs(algorithm_labels(curves), traces)]:
+        if tables := [*differences(traces)]:
             text.append("\nOn the same random numbers, differences by seed, 95 % intervals:")
-            text.append(show_ends(pd.concat(differences)))
+            text.append(show_ends(pd.concat(tables)))
     if options.rates:
-        slopes = read_table(options.rates).query("metric == 'gap'").copy()
-        slopes["slope of the gap in T"] = intervals(slopes, "slope", "low", "high")
-        slopes["steps"] = slopes["step_rule"].replace({"study": "own", "theorem": "theorem's"})
-        columns = ["algorithm", "M", "steps", "slope of the gap in T", "promised"]
-        text += ["\nRates in T, from runs of their own (key rates; null leaves them out):"]
-        text.append(show(slopes, columns))
-        text.append(
-            "promised: of an upper bound; where other terms of it lead, slopes may be flatter."
-        )
+        slopes = read_table(options.rates).query("metric == 'gap'")
+        slopes = slopes.rename(columns={"low": "slope_low", "high": "slope_high"})
+        columns = {
+            "steps": slopes["step_rule"].replace({"study": "own", "theorem": "theorem's"}),
+            "slope of the gap in T": intervals(slopes, "slope"),
+            "promised": slopes["promised"],
+        }
+        text += [
+            "\nRates in T, from runs of their own (key rates; null leaves them out):",
+            show(slopes, columns),
+            "promised: of an upper bound; where other terms of it lead, slopes may be flatter.",
+        ]
         if slopes["slope"].isna().any():
             text.append("none: an average gap is not positive, and has no logarithm.")
+    text.append("")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
-    text += ["", *cautions(record["config"], default)]
+    text += cautions(config, default)
     discount = CMDP.load(options.environment).discount
-    if told := horizon_caution(discount, record["config"]["horizon"]):
+    if told := horizon_caution(discount, config["horizon"]):
         text.append(told)
     text.append(f"The figure is {options.figure}.")
     if record["commit"] is None:
