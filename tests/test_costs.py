@@ -1,15 +1,11 @@
 """Processes of a user's own: rewards and costs of any range, in the user's units."""
 
-import dataclasses
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 import pgpd_hf
 from pgpd_hf import CMDP
-from pgpd_hf.evaluators import LINKS, make_simulator, vote_probability
 
 
 def drawn(seed, states=3, actions=2):
@@ -27,64 +23,13 @@ def drawn(seed, states=3, actions=2):
     }
 
 
-def two_states():
-    """Puterman 2005, section 3.1, as in QuantEcon's documentation: the second has one action."""
-    transition = [[[0.5, 0.5], [0, 1]], [[0, 1], [0, 1]]]
-    reward, allowed = [[5, 10], [-1, -np.inf]], [[True, True], [True, False]]
-    return transition, reward, allowed, 0.95, [-8.57142857, -20]
-
-
-def small_example():
-    """The small example of mdptoolbox."""
-    transition = [[[0.5, 0.5], [0, 1]], [[0.8, 0.2], [0.1, 0.9]]]
-    return transition, [[5, 10], [-1, 2]], None, 0.99, [392.299107, 386.160714]
-
-
-def forest():
-    """Forest management in mdptoolbox: wait, or cut; a tenth burns down every year."""
-    wait, cut = [[0.1, 0.9, 0], [0.1, 0, 0.9], [0.1, 0, 0.9]], [[1, 0, 0]] * 3
-    transition = np.stack([wait, cut], axis=1)
-    return transition, [[0, 0], [0, 1], [4, 2]], None, 0.9, [26.244, 29.484, 33.484]
-
-
-def replacement():
-    """Asset replacement (Miranda and Fackler 2002) in QuantEcon: keep, or replace for 75."""
-    age = np.arange(1, 6)
-    reward = np.stack([50 - 2.5 * age - 2.5 * age**2, np.full(5, 50 - 75)], axis=1)
-    transition = np.stack([np.eye(5)[np.minimum(age, 4)], np.eye(5)[np.zeros(5, int)]], axis=1)
-    values = [216.56004653, 190.62227392, 172.91363769, 169.90404187, 169.90404187]
-    return transition, reward, np.stack([age < 5, age > 0], axis=1), 0.9, values
-
-
-@pytest.mark.parametrize("model", [two_states, small_example, forest, replacement])
-def test_optimal_values_are_the_published_ones(model):
-    transition, reward, allowed, discount, published = model()
-    states = len(published)
-    rest = {"cost": np.zeros((states, 2)), "at_most": 1, "initial": np.full(states, 1 / states)}
-    cmdp = CMDP.from_costs(transition, reward, discount=discount, actions=allowed, **rest)
-    for method in ("linear_program", "policy_iteration"):
-        policy = pgpd_hf.solve(cmdp, method).policy
-        values, _ = cmdp.in_units(cmdp.state_values(policy, cmdp.reward), 0)
-        assert values == pytest.approx(published, abs=1e-6)
-
-
-def test_values_of_a_gridworld_are_the_published_ones():
-    """Sutton and Barto 2018, Example 3.5: the uniform policy, and rewards by the next state."""
-    transition, reward = np.zeros((5, 5, 4, 5, 5)), np.zeros((5, 5, 4, 5, 5))
-    for row, column, action in np.ndindex(5, 5, 4):
-        down, right = [(-1, 0), (1, 0), (0, 1), (0, -1)][action]
-        to, paid = (row + down, column + right), 0
-        if not (0 <= to[0] < 5 and 0 <= to[1] < 5):
-            to, paid = (row, column), -1
-        to, paid = {(0, 1): ((4, 1), 10), (0, 3): ((2, 3), 5)}.get((row, column), (to, paid))
-        transition[row, column, action][to] = 1
-        reward[row, column, action][to] = paid
-    tables = transition.reshape(25, 4, 25), reward.reshape(25, 4, 25)
-    cmdp = CMDP.from_costs(*tables, np.zeros((25, 4)), 1, np.full(25, 1 / 25), 0.9)
-    values = cmdp.state_values(np.full((25, 4), 0.25), cmdp.reward)
-    printed = "3.3 8.8 4.4 5.3 1.5  1.5 3.0 2.3 1.9 0.5  0.1 0.7 0.7 0.4 -0.4 "
-    printed += "-1.0 -0.4 -0.4 -0.6 -1.2  -1.9 -1.3 -1.2 -1.4 -2.0"
-    assert [f"{value:.1f}" for value in cmdp.in_units(values, 0)[0]] == printed.split()
+def test_optimal_values_are_the_published_ones():
+    """Puterman 2005, section 3.1, as in QuantEcon's documentation: state 1 has one action."""
+    transition, reward = [[[0.5, 0.5], [0, 1]], [[0, 1], [0, 1]]], [[5, 10], [-1, -np.inf]]
+    rest = {"cost": np.zeros((2, 2)), "at_most": 1, "initial": [0.5, 0.5], "discount": 0.95}
+    cmdp = CMDP.from_costs(transition, reward, actions=np.isfinite(reward), **rest)
+    values = cmdp.state_values(pgpd_hf.solve(cmdp).policy, cmdp.reward)
+    assert cmdp.in_units(values, 0)[0] == pytest.approx([-8.57142857, -20])
 
 
 @pytest.mark.parametrize("form", [np.array, np.float32, sparse.csr_array, sparse.coo_matrix])
@@ -110,7 +55,7 @@ def test_values_in_units_are_those_of_the_tables_themselves(units, form):
     assert not units or cmdp.units[:2] == (3, 1e5)
 
 
-def test_largest_return_is_that_of_the_best_possible_path_and_clips_answers():
+def test_largest_return_is_that_of_the_best_possible_path():
     for seed in range(20):
         process = drawn(seed, 4, 3)
         cmdp = CMDP.from_costs(**process)
@@ -123,9 +68,7 @@ def test_largest_return_is_that_of_the_best_possible_path_and_clips_answers():
         assert cmdp.largest_return == pytest.approx(1, rel=1e-12)
         small = CMDP.from_costs(**process, reward_unit=1e4, cost_unit=cmdp.units.cost_unit / 7)
         assert small.largest_return == pytest.approx(7, rel=1e-12)
-        table = make_simulator(small, 1, 80, 10**6, "logistic").evaluators.estimate
-        assert table.max() == pytest.approx(7)
-    assert vote_probability(LINKS["logistic"].code, 1.0) == pytest.approx(0.73, abs=2e-3)
+        assert small.return_bound(10**4) == small.largest_return
 
 
 @pytest.mark.parametrize("constant", ["reward", "cost"])
@@ -136,20 +79,6 @@ def test_constant_reward_or_cost_is_allowed(constant):
     assert found[("reward", "cost").index(constant)] == pytest.approx(-3.5)
     steps = {"primal_step": 0.1, "dual_step": 0.1, "evaluators": 4}
     assert len(pgpd_hf.run(cmdp, "npgpd_hf", seeds=[0], iterations=5, **steps)) == 6
-
-
-def test_units_and_map_come_back_from_files_and_pickles(tmp_path):
-    cmdp = dataclasses.replace(CMDP.from_costs(**drawn(5, 4, 4)), map=[["S", "F"], ["H", "G"]])
-    cmdp.save(tmp_path / "mine.npz")
-    for again in (CMDP.load(tmp_path / "mine.npz"), pickle.loads(pickle.dumps(cmdp))):
-        assert (again.units, again.largest_return) == (cmdp.units, cmdp.largest_return)
-        assert again.map.tolist() == [["S", "F"], ["H", "G"]]
-    for wrong in ([["S", "F"]], ["S", "F", "H", "G"], np.eye(2), 3):
-        with pytest.raises(ValueError, match=r"^map: letters in rows and columns, 4 in all"):
-            dataclasses.replace(cmdp, map=wrong)
-    for wrong in ((0, 1, 0, 0), (1, 1), "abcd", (1, np.nan, 0, 0)):
-        with pytest.raises(ValueError, match=r"^units"):
-            dataclasses.replace(cmdp, units=wrong)
 
 
 @pytest.mark.parametrize(
