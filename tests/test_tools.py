@@ -32,27 +32,28 @@ def call(tmp_path, monkeypatch, capsys):
     return call
 
 
+def finish(folder, family, seeds):
+    """Write what an experiment leaves; its gaps at the end, in its unit of reward, by seed."""
+    trace = run(random_cmdp(), "npgpd_hf", seeds=range(seeds), purpose=family, **SETTING)
+    path = folder / f"runs/npgpd_hf/M4/seeds0000-000{seeds - 1}.csv"
+    path.parent.mkdir(parents=True)
+    write_table(trace, path)
+    write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
+    write_table(aggregate(trace), folder / "aggregate.csv")
+    config = {"algorithms": {"npgpd_hf": {"rounds": seeds}}, "environment": {"instance": 42}}
+    config |= {"name": folder.name, "purpose": family}
+    write_json({"config": config}, folder / "provenance.json")
+    write_json({"units": {"reward_unit": 10.0, "cost_unit": 2.0}}, folder / "optimum.json")
+    return 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
+
+
 @pytest.mark.parametrize("purpose", ["typical", "other"])
 def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purpose):
     """In another family of random streams no seed is the same: there are two samples."""
-    ends = {}
-    for name, family, seeds in (("mine", "typical", 3), ("yours", purpose, 5)):
-        trace = run(random_cmdp(), "npgpd_hf", seeds=range(seeds), purpose=family, **SETTING)
-        ends[name] = 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
-        path = tmp_path / f"results/{name}/runs/npgpd_hf/M4/seeds0000-000{seeds - 1}.csv"
-        path.parent.mkdir(parents=True)
-        write_table(trace, path)
-        write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
-        write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
-        config = {"algorithms": {"npgpd_hf": {"rounds": seeds}}, "purpose": family}
-        config["environment"] = {"instance": 42}
-        write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
-        units = {"reward_unit": 10.0, "cost_unit": 2.0}
-        write_json({"units": units}, tmp_path / f"results/{name}/optimum.json")
-    first, second = ends.values()
+    first = finish(tmp_path / "results/mine", "typical", 3)
+    second = finish(tmp_path / "results/yours", purpose, 5)
     if paired := purpose == "typical":
-        second = second[:3]
-        interval = (0.0, 0.0, 0.0)  # the same runs
+        second, interval = second[:3], (0.0, 0.0, 0.0)  # the same runs
     else:
         interval = stats.ttest_ind(second, first, equal_var=False).confidence_interval()
         interval = (second.mean() - first.mean(), *interval)
@@ -60,24 +61,28 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     table = read_table(tmp_path / "results/overlay/mine-yours.csv")
     row = table.set_index("metric").loc["optimality_gap"]
     assert row[["algorithm", "evaluators", "paired"]].tolist() == ["npgpd_hf", 4, paired]
-    assert row[["first_seeds", "second_seeds"]].tolist() == [3, 3 if paired else 5]
+    assert row[["first_seeds", "second_seeds"]].tolist() == [3, len(second)]
     means = row[["first", "second", "difference", "low", "high"]].tolist()
     assert means == pytest.approx([first.mean(), second.mean(), *interval], rel=1e-12, abs=1e-15)
-    assert table.shape == (2, 11)
-    assert said.split()[:8] == "algorithm M metric mine yours difference low high".split()
     differing = "  algorithms.npgpd_hf.rounds: 3, 5\n"
     differing += "" if paired else f"  purpose: typical, {purpose}\n"
     assert f"\nKeys that differ:\n{differing}results/" in said
     assert ("over the 3 seeds that both have" in said) == paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
-    with pytest.raises(SystemExit, match="^error: results/none: no finished experiment"):
-        call("overlay.py", "mine", "none")
-    next(tmp_path.glob("results/yours/runs/*/*/*04.csv")).unlink()
-    with pytest.raises(SystemExit, match="^error: results/yours: an interrupted experiment; make"):
-        call("overlay.py", "mine", "yours")
-    with pytest.raises(SystemExit, match="^error: EXPERIMENTS: two names .*, got 'mine'$"):
-        call("overlay.py", "mine")
+
+
+def test_overlay_refuses_what_is_no_finished_experiment(tmp_path, call):
+    for name in ("mine", "yours"):
+        finish(tmp_path / "results" / name, "typical", 3)
+    next(tmp_path.glob("results/yours/runs/*/*/*02.csv")).unlink()
+    for names, message in (
+        (["mine", "none"], "results/none: no finished experiment"),
+        (["mine", "yours"], "results/yours: an interrupted experiment; make"),
+        (["mine"], "EXPERIMENTS: two names .*, got 'mine'$"),
+    ):
+        with pytest.raises(SystemExit, match=f"^error: {message}"):
+            call("overlay.py", *names)
 
 
 @pytest.mark.workflow
@@ -155,11 +160,3 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     monkeypatch.setenv("OPENBLAS_CORETYPE", "another")  # it decides the last bits of a linear solve
     names["main"]()
     assert "OpenBLAS another" in capsys.readouterr().out
-
-
-def test_make_refuses_settings_that_a_goal_does_not_have():
-    for setting in ("STATEMENT=npgpd_gap_plateaus", "SEDES=3"):
-        made = subprocess.run(["make", "-n", "report", setting], cwd=ROOT, capture_output=True)
-        told = f"{setting.split('=')[0]}: no setting of make report, which has CONFIG "
-        assert made.returncode and told in made.stderr.decode()
-    assert subprocess.run(["make", "-n", "study", "SEEDS=3"], cwd=ROOT).returncode == 0
