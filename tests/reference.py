@@ -41,10 +41,6 @@ def random_policies(seed, cmdp, *batch):
     return random.dirichlet(np.ones(cmdp.actions), (*batch, cmdp.states))
 
 
-def random_words(seed, *shape):
-    return np.random.default_rng([seed, 99]).integers(0, 2**64, shape, dtype=np.uint64)
-
-
 def deterministic_policies(cmdp):
     """All of them, (A^S, S, A)."""
     choices = np.indices((cmdp.actions,) * cmdp.states).reshape(cmdp.states, -1).T

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pgpd_hf import ALGORITHMS, CMDP, run
+from pgpd_hf import ALGORITHMS, run
 from reference import iterates, random_policies, random_process, values
 
 ASKING, EXACT = ("npgpd_hf", "zpgpd_hf"), ("npg_pd", "pg_pd")
@@ -97,14 +97,9 @@ def test_trajectories_may_end_in_absorbing_states(name, horizon):
 
 
 @every_algorithm
-@pytest.mark.parametrize(("utility", "end"), [(0.9, 0.0), (0.1, 0.65)])
-def test_multiplier_is_projected_at_both_ends_and_frozen_without_a_step(name, utility, end):
-    """A huge dual step ends at zero if the constraint is met, at the bound if it is not."""
-    safer = np.array([[1.0, utility], [utility, utility]])  # than the threshold, in one pair
-    cmdp = CMDP(np.full((2, 2, 2), 0.5), np.eye(2), safer, [0, 1], 0.5, 0.6)
-    options = {"evaluators": None, "horizon": 40} if name in ASKING else {}
-    options |= {"multiplier_bound": 0.65, "initial_multiplier": 0.3}
-    options["initial_policy"] = [[1e-12, 1 - 1e-12]] * 2
-    for step, expected in ((1e6, end), (0.0, 0.3)):
-        trace, _ = follow(cmdp, name, 1, dual_step=step, **options)
-        assert trace["multiplier"].tolist() == [0.3, expected]
+@pytest.mark.parametrize(("threshold", "step", "end"), [(0, 1e6, 0), (1.1, 1e6, 1.5), (1, 0, 0.3)])
+def test_multiplier_is_projected_at_both_ends_and_frozen_without_a_step(name, threshold, step, end):
+    cmdp = random_process(1, 3, 2, 0.5, threshold=threshold)
+    options = {"evaluators": None} if name in ASKING else {}
+    trace = assert_followed(cmdp, name, 1, multiplier=0.3, dual_step=step, **options)
+    assert trace["multiplier"].tolist() == [0.3, end]

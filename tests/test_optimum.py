@@ -7,7 +7,7 @@ import pytest
 
 from pgpd_hf import CMDP, random_cmdp, solve, solve_unconstrained
 from pgpd_hf.optimum import METHODS, maximize, utility_range
-from reference import deterministic_policies, random_policies, random_process
+from reference import deterministic_policies, random_process
 
 # How far the threshold lies between the utility of the unconstrained optimum and the largest one.
 TIGHTNESS = {"loose": -0.2, "binding": 0.3, "tight": 0.95}
@@ -53,8 +53,6 @@ def test_optimum_by_enumeration(method, tightness, seed):
     assert free.slack == optimum.slack
     assert ("does not bind" in repr(free)) == (free.utility_value >= cmdp.threshold)
     assert ("does not bind" in repr(optimum)) == (tightness == "loose")
-    v_r, v_g = cmdp.evaluate(random_policies(0, cmdp, 500))
-    assert (v_r + optimum.multiplier * (v_g - cmdp.threshold) <= best + 1e-9).all()
 
 
 def test_of_equally_good_actions_the_first_is_taken_whatever_rounding_says():

@@ -30,13 +30,10 @@ def test_curves_show_means_in_the_units_of_the_user():
     np.testing.assert_allclose(gap, best - reward, atol=1e-12)
     np.testing.assert_allclose(violation, cost - 68, atol=1e-12)
     assert all("$M = 4$" in [it.get_text() for it in axes.texts] for axes in figure.axes)
-    assert figure._repr_png_() == pgpd_hf.plot_curves(curve)._repr_png_()
     exact = pgpd_hf.plot_curves(curve.assign(evaluators=pd.NA))
     assert r"$M = \infty$" in [it.get_text() for it in exact.axes[0].texts]
-    read = curve.copy()  # as an experiment reads it from a file
-    read.attrs = {}
-    read = figures.in_units(read, cmdp.units._asdict())
-    axes = figures.panel(read, "npgpd_hf", "constraint_violation", WIDE).axes[0]
+    table = figures.in_units(curve, cmdp.units._asdict())
+    axes = figures.panel(table, "npgpd_hf", VIOLATION, WIDE).axes[0]
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), violation)
     assert axes.get_ylabel() == "(cost)"
 
@@ -89,17 +86,23 @@ def test_policy_is_drawn_as_arrows_on_a_map():
     assert figures[0]._repr_png_() == figures[1]._repr_png_()
 
 
-def test_what_cannot_be_drawn_is_refused_in_one_line(monkeypatch):
-    curve = pgpd_hf.aggregate(pgpd_hf.run(PROCESS, "npg_pd", **STEPS))
-    for call, message in (
-        (lambda: pgpd_hf.plot_curves(curve.drop(columns="iteration")), "curve: column 'iteration'"),
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: pgpd_hf.plot_curves(pd.DataFrame({"seed": [0]})), "curve: column 'algorithm'"),
         (lambda: pgpd_hf.plot_policy(PROCESS, 2 * POLICY), "policy: probabilities that sum to 1"),
+        (lambda: pgpd_hf.plot_policy(PROCESS, [POLICY]), "policy: shape"),
         (lambda: pgpd_hf.plot_policy(PROCESS, POLICY, states=["a"]), "states: 4 names expected"),
-    ):
-        with pytest.raises(ValueError, match=f"^{message}"):
-            call()
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_one_line(draw, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        draw()
+
+
+def test_without_matplotlib_nothing_is_drawn(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "pgpd_hf.figures", raising=False)
     monkeypatch.delattr(pgpd_hf, "figures", raising=False)
     with pytest.raises(ValueError, match="^matplotlib: not installed"):
-        pgpd_hf.plot_curves(curve)
+        pgpd_hf.plot_policy(PROCESS, POLICY)

@@ -40,14 +40,11 @@ def imports(folder):
             yield (node.module or "").partition(".")[0]
 
 
-@pytest.mark.parametrize("study", STUDIES)
-def test_study_imports_the_library_and_itself(study):
-    assert not {*imports(ROOT / "studies" / study)} & (OUTSIDE | {*STUDIES} - {study})
-
-
-@pytest.mark.parametrize("folder", CORE)
-def test_core_imports_no_study(folder):
-    assert not {*imports(ROOT / folder)} & {*STUDIES}
+@pytest.mark.parametrize("folder", [*CORE, *STUDIES])
+def test_core_imports_no_study_and_a_study_the_library_and_itself(folder):
+    core = folder in CORE
+    others = {*STUDIES} if core else OUTSIDE | {*STUDIES} - {folder}
+    assert not {*imports(ROOT / folder if core else ROOT / "studies" / folder)} & others
 
 
 @pytest.mark.parametrize("study", SHAPED)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SMOKE = ("--configfile", "config/smoke.yaml")
 LEFT_OUT = shutil.ignore_patterns(".*", "results", "figures", "studies", "tests")
 
 
@@ -24,11 +25,12 @@ class Project:
         shutil.copytree(origin, self.folder, symlinks=True, ignore=ignore, dirs_exist_ok=True)
         self.python = install(self.folder / ".venv", self.folder / "src")
 
-    def snakemake(self, *arguments, **how):
-        """Run Snakemake; its exit code and all that it said."""
+    def snakemake(self, *arguments, code=0, **how):
+        """Run Snakemake, which has to end with an exit code; all that it said."""
         process = self.start(*arguments, **how)
         output, _ = process.communicate()
-        return process.returncode, output
+        assert process.returncode == code, output
+        return output
 
     def start(self, *arguments, python=None, cwd=None, env=None):
         """Start Snakemake without modules of the working directory, as its command does."""
@@ -45,8 +47,7 @@ class Project:
 
     def jobs(self, *arguments):
         """Jobs that a run would start: how many of each rule."""
-        code, output = self.snakemake(*arguments, "--dry-run", "--quiet", "rules")
-        assert code == 0, output
+        output = self.snakemake(*arguments, "--dry-run", "--quiet", "rules")
         lines = output.partition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
         counts = {rule: int(count) for rule, count in map(str.split, lines)}
         return {rule: count for rule, count in counts.items() if rule not in ("total", "all")}
@@ -81,9 +82,7 @@ def project(tmp_path):
 def smoke(tmp_path_factory):
     """A project in which the smoke experiment has run, which no test changes."""
     project = Project(tmp_path_factory.mktemp("smoke"))
-    code, output = project.snakemake("--configfile", "config/smoke.yaml", "--cores", "2")
-    assert code == 0, output
-    return project, output
+    return project, project.snakemake(*SMOKE, "--cores", "2")
 
 
 @pytest.fixture
