@@ -138,7 +138,7 @@ def test_ten_million_rows_are_refused(session):
 @pytest.mark.parametrize("name", ["evaluators", "perturbation", *STEPS])
 def test_what_is_unknown_has_to_be_given(name):
     options = {"evaluators": 5, "perturbation": 0.3, **STEPS, name: None}
-    with pytest.raises(ValueError, match=f"^{name}: a number expected"):
+    with pytest.raises(ValueError, match=f"^algorithm: numbers expected for {name}, got None"):
         pgpd_hf.Session(random_process(1), pgpd_hf.ZPGPDHF(**options))
 
 

@@ -25,21 +25,36 @@ from pgpd_hf.process import KINDS, NUMBERS, Process, cmdp_of, labels, read_table
 from pgpd_hf.trajectories import absorbing_states
 
 _FEWEST = 10  # people of whom a level is promised though votes may depend on the person
+_MOST_MISSED = 0.05  # share of a value that trajectories may miss
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Learned:
-    """What votes have taught."""
+    """What votes have taught.
 
-    policy: Array  # (S, A)
-    reward: Array  # (S, A), estimates, in units of the link
+    Attributes
+    ----------
+    policy, reward, utility : ndarray, float64, shape (S, A)
+        The policy, and the estimates of a step's reward and utility, in units of the link.
+    threshold, utility_value, standard_error : float
+        Estimates of b and of the policy's V_g, and the standard error of their difference.
+    lower : float or None
+        Bound of V_g - b; None without a level.
+    safe : bool
+        Whether the bound is at least 0, and its level is promised.
+    doubts : tuple of str
+        Why no level is promised.
+    """
+
+    policy: Array
+    reward: Array
     utility: Array
-    threshold: float  # an estimate of b
-    utility_value: float  # of the policy, by the estimates
-    standard_error: float  # of utility_value - threshold
-    lower: float | None  # bound of V_g - b; None without a level
-    safe: bool  # whether the bound is at least 0, and its level is promised
-    doubts: tuple[str, ...]  # why no level is promised
+    threshold: float
+    utility_value: float
+    standard_error: float
+    lower: float | None
+    safe: bool
+    doubts: tuple[str, ...]
 
     def __repr__(self) -> str:
         excess = round(self.utility_value - self.threshold, 6) + 0.0
@@ -73,7 +88,8 @@ def learn_from_votes(
     trajectories : DataFrame or path of a CSV file
         `trajectory`, `time`, `state` and `action`, as :attr:`Session.trajectories`.
     votes : DataFrame or path of a CSV file
-        `question`, `kind`, `first`, `second`, `evaluator`, `answer`, as :attr:`Session.votes`.
+        `question`, `kind` (helpful, harmless or acceptable), `first`, `second`, `evaluator` and
+        `answer`, as :attr:`Session.votes`.
     link : str
         A key of :data:`pgpd_hf.LINKS`.
     ridge : float
@@ -94,7 +110,8 @@ def learn_from_votes(
     level, P(safe is told, and V_g < b) is about at most 1 - level for many votes, if people vote by
     the link on known transitions, and are ten or more, or `independent`. If they are not
     `independent`, the standard error is the larger of two: that of independent votes, and that of
-    independent people.
+    independent people. Since people judge what they see, and V_g goes on for ever, no level is
+    promised if trajectories are cut off where more than a twentieth of a value is left.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
@@ -143,6 +160,10 @@ def learn_from_votes(
         doubts += ["transitions are estimated"]
     if given["evaluator"].nunique() < _FEWEST and not independent:
         doubts += [f"fewer than {_FEWEST} people voted"]
+    last = steps.drop_duplicates("trajectory", keep="last")
+    shortest = last["time"][~ends[last["state"]]].min() + 1  # of those that could go on; or NaN
+    if (missed := cmdp.discount**shortest) > _MOST_MISSED:
+        doubts += [f"trajectories of {shortest:.0f} steps miss {missed:.0%} of a value"]
     return Learned(
         policy=policy,
         reward=reward,

@@ -41,8 +41,10 @@ class Session:
     process : Process or CMDP
         Rewards and utilities of a CMDP only tell which states are absorbing.
     algorithm : NPGPDHF or ZPGPDHF
-        With numbers for `evaluators`, `horizon`, both steps, `multiplier_bound` and `perturbation`:
-        what they are by default would need rewards, which nobody knows.
+        With numbers for `evaluators`, both steps, `multiplier_bound` and `perturbation`, whose
+        defaults need rewards, which nobody knows; and for `horizon`, since people read whole
+        trajectories. People judge what they see: of a value, a share of discount ** (H + 1) is cut
+        off.
     seed : int
         Of the trajectories, which are those of :func:`run` with this seed and the same votes.
 
@@ -75,9 +77,8 @@ class Session:
     ) -> None:
         if type(algorithm) not in _ALGORITHMS.values():
             raise ValueError(f"algorithm: NPGPDHF or ZPGPDHF expected, got {shown(algorithm)}")
-        for name in _REQUIRED:
-            if getattr(algorithm, name, 0) is None:
-                raise ValueError(f"{name}: a number expected, since rewards are unknown, got None")
+        if missing := [name for name in _REQUIRED if getattr(algorithm, name, 0) is None]:
+            raise ValueError(f"algorithm: numbers expected for {', '.join(missing)}, got None")
         if algorithm.random_answers:
             raise ValueError("random_answers: 0 expected, since people answer")
         self._cmdp = cmdp_of(process)
