@@ -1,8 +1,10 @@
 """Compile the kernels of runs, before jobs that start side by side would each compile them."""
 
+import signal
 from concurrent.futures import ProcessPoolExecutor
 
 import pgpd_hf
+from pgpd_hf.tables import one_line
 
 
 def compile_for(name):
@@ -15,5 +17,6 @@ def compile_for(name):
 
 if __name__ == "__main__":
     # Each in a process of its own, since Numba compiles one kernel at a time.
-    with ProcessPoolExecutor(2) as pool:
+    quiet = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_DFL)}
+    with one_line(), ProcessPoolExecutor(2, **quiet) as pool:
         list(pool.map(compile_for, ["npgpd_hf", "zpgpd_hf"]))  # a list, so that errors are raised
