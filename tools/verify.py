@@ -107,8 +107,9 @@ def run(folder, cores, snakefile, arguments):
     """Run the workflow in a folder; only errors are shown."""
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / snakefile]
     command += ["--directory", folder, "--cores", cores, "--quiet", "all", "--no-hooks"]
-    if subprocess.run([*command, *arguments]).returncode:
-        sys.exit(f"error: the run in {folder} failed")
+    done = subprocess.run([*command, *arguments], stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{done.stderr}error: the run in {folder} failed")
 
 
 def read_pictures(folder):
