@@ -17,15 +17,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import trajectories
 from pgpd_hf.arguments import require_instance, require_integer, shown
 from pgpd_hf.arrays import read_archive
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import make_evaluators
 from pgpd_hf.npgpd_hf import NPGPDHF
 from pgpd_hf.policies import project_rows, softmax, unit_direction
-from pgpd_hf.primal_dual import Run, dual_update, normalizer
+from pgpd_hf.primal_dual import Run, normalizer
 from pgpd_hf.process import KINDS, Process, cmdp_of, labels, read_table, require_single
+from pgpd_hf.trajectories import absorbing_states, action_thresholds, draw, draw_start, table_width
 from pgpd_hf.zpgpd_hf import ZPGPDHF
 
 _ALGORITHMS = {kind.name: kind for kind in (NPGPDHF, ZPGPDHF)}
@@ -88,12 +88,12 @@ class Session:
         self.seed = require_integer("seed", seed, 0)
         # Every option that would need an optimum or T is given.
         self._setting = algorithm.prepare(self._cmdp, None, 1)  # type: ignore[arg-type]
-        self._ends = trajectories.absorbing_states(self._cmdp)
+        self._ends = absorbing_states(self._cmdp)
         self._run = Run(algorithm, self._setting, self.seed, "run")
+        self._drawn = self._run.draw(1)  # random numbers of the next iteration
         # Trajectories, as lists of states and actions, and questions; an index is a number.
         self._paths: list = []
         self._questions: list = []
-        self._drawn: tuple | None = None  # random numbers of an iteration that has not begun
         self._votes = pd.DataFrame({name: [] for name in _VOTE}).astype(_VOTE)
         self._begin(0, algorithm.start(self._cmdp), 0.0)
 
@@ -236,31 +236,33 @@ class Session:
         return tally.reindex(self._asked, fill_value=0)
 
     def _begin(self, iteration, theta, multiplier):
-        """Draw the trajectories of an iteration, and lay out its questions."""
-        policies, direction = [self.algorithm.policy(theta)], np.ones_like(theta)
+        """Draw the trajectories of an iteration, and lay out its questions.
+
+        The session changes at the end: an interrupt leaves it as it was.
+        """
+        algorithm, setting, how = self.algorithm, self._setting, self._setting.perturbation
+        policies, direction = [algorithm.policy(theta)], np.ones_like(theta)
         if not np.isfinite(policies[0]).all():
             raise ValueError("primal_step: a smaller number expected, rounding destroys the policy")
-        if self._drawn is None:  # after an interrupt the same numbers are used again
-            self._drawn = self._run.draw(1)
         words, normals = (row[0] for row in self._drawn)
-        if (how := self._setting.perturbation) is not None:  # lines 2 and 3 of Algorithm 2
+        if how is not None:  # lines 2 and 3 of Algorithm 2
             unit_direction(normals, how.tangent, direction)
             policies.append(theta + how.radius * direction)
             (softmax if how.softmax else project_rows)(policies[1], policies[1])
-        cuts = trajectories.make_trajectories(0, *theta.shape, len(policies)).thresholds
+        cuts = np.empty((len(policies), len(theta), table_width(theta.shape[1])), np.uint64)
         for policy, cut in zip(policies, cuts, strict=True):
-            trajectories.action_thresholds(policy, cut)
+            action_thresholds(policy, cut)
+        of_steps, of_starts = np.split(words, [setting.env_steps])
+        of_steps = of_steps.reshape(algorithm.horizon + 1, algorithm.rounds, -1)
         paths, questions = [*self._paths], [*self._questions]
-        words, of_starts = np.split(words, [self._setting.env_steps])
-        words = words.reshape(self.algorithm.horizon + 1, self.algorithm.rounds, -1)
-        for n in range(self.algorithm.rounds):
-            first_state = int(trajectories.draw_start(self._setting.simulator.tables, of_starts[n]))
-            starts, asked = _plan(self.algorithm, *theta.shape, first_state, len(paths))
+        for n in range(algorithm.rounds):
+            first_state = int(draw_start(setting.simulator.tables, of_starts[n]))
+            starts, asked = _plan(algorithm, *theta.shape, first_state, len(paths))
             questions += [(k, *about) for k, about in enumerate(asked, len(questions))]
-            for k, (which, *start) in enumerate(starts):
-                paths.append(self._follow(cuts[which], *start, words[:, n, k]))
+            for k, start in enumerate(starts):  # of both policies in turn, in Algorithm 2
+                paths.append(self._follow(cuts[k % len(cuts)], *start, of_steps[:, n, k]))
         self._asked = range(len(self._questions), len(questions))
-        self._paths, self._questions, self._drawn = paths, questions, None
+        self._paths, self._questions, self._drawn = paths, questions, self._run.draw(1)
         self._theta, self._direction = theta, direction
         self.iteration, self.multiplier = iteration, multiplier
 
@@ -269,13 +271,13 @@ class Session:
         successors, width = self._setting.simulator.tables.successors, cuts.shape[1]
         path = []
         for word in words:
-            if path or action is None:
+            if action is None:  # the policy chooses
                 action = int(np.searchsorted(cuts[state], word >> 32, "right"))
             path.append((state, action))
             if self._ends[state]:
                 break
             pair = np.uint64(state * width + action)
-            state = int(trajectories.draw(successors, pair, word, np.uint64(width))) // width
+            state, action = int(draw(successors, pair, word, np.uint64(width))) // width, None
         return path
 
     def _update(self, tally):
@@ -284,7 +286,7 @@ class Session:
         options = algorithm.link, self._cmdp.return_bound(algorithm.horizon), algorithm.estimator
         differences = [
             make_evaluators(number, *options).estimate[votes]
-            for votes, number in tally[["sum", "size"]].to_numpy().tolist()
+            for votes, number in zip(tally["sum"], tally["size"], strict=True)
         ]
         of_rounds = np.reshape(differences, (algorithm.rounds, -1))
         means = sum(of_round / algorithm.rounds for of_round in of_rounds)
@@ -297,7 +299,8 @@ class Session:
         theta = self._theta + primal_step * slopes * self._direction
         if algorithm.parameterization == "direct":
             project_rows(theta, theta)
-        self._begin(self.iteration + 1, theta, dual_update(self.multiplier, means[-1], steps))
+        multiplier = self._run.dual_update(self.multiplier, means[-1])
+        self._begin(self.iteration + 1, theta, multiplier)
 
 
 def _table(questions):
@@ -306,21 +309,17 @@ def _table(questions):
 
 
 def _plan(algorithm, states, actions, first_state, base):
-    """Trajectories, numbered from `base` on, and questions of a round.
+    """Trajectories of a round, numbered from `base` on, and its questions.
 
-    A trajectory has its policy (0, or 1, which is perturbed), its first state, and its first action
-    (None: drawn from the policy). A question has its kind and its trajectories.
+    A trajectory has its first state and its first action; None is drawn from the policy. A question
+    has its kind and its trajectories.
     """
-    helpful, harmless, acceptable = KINDS
-    if algorithm.name == ZPGPDHF.name:  # lines 5-7
-        questions = [(kind, base, base + 1) for kind in (helpful, harmless)]
-        starts = [(0, first_state, None), (1, first_state, None)]
-        return starts, [*questions, (acceptable, base, None)]
-    pairs = [(0, s, a) for s in range(states) for a in range(actions)]  # lines 4-7, 13 and 14
-    starts = [(0, s, None) for s in range(states)] + pairs + [(0, first_state, None)]
-    questions = [
-        (kind, base + s, base + states + k)
-        for k, (_, s, _) in enumerate(pairs)
-        for kind in (helpful, harmless)
-    ]
-    return starts, [*questions, (acceptable, base + states + len(pairs), None)]
+    if isinstance(algorithm, ZPGPDHF):  # lines 5-7
+        starts, pairs, single = [(first_state, None)] * 2, [(0, 1)], 0
+    else:  # lines 4-7, 13 and 14
+        actions_from = [*np.ndindex(states, actions)]
+        starts = [(s, None) for s in range(states)] + actions_from + [(first_state, None)]
+        pairs = [(s, states + k) for k, (s, _) in enumerate(actions_from)]
+        single = len(starts) - 1
+    questions = [(kind, base + i, base + j) for i, j in pairs for kind in KINDS[:2]]
+    return starts, [*questions, (KINDS[2], base + single, None)]
