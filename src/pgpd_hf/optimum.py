@@ -19,20 +19,30 @@ from pgpd_hf.costs import Units
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimum:
-    """An optimal policy, its values and the optimal multiplier; `repr` is in the user's units.
+    """An optimal policy, its values and the optimal multiplier.
 
-    Attributes are `policy`, (S, A), its values `reward_value` and `utility_value`, the `multiplier`
-    lambda*, at least 0, the `slack` xi = max V_g - b (Assumption 2.2), the `threshold` b, and
-    `units`.
+    Attributes
+    ----------
+    policy : ndarray, float64, shape (S, A)
+    reward_value, utility_value : float
+        V_r and V_g of the policy.
+    multiplier : float
+        lambda*, at least 0.
+    slack : float
+        Slater's xi: max V_g - b (Assumption 2.2).
+    threshold : float
+        b.
+    units : Units, optional
+        Of a user, in which `repr` tells all of these.
     """
 
-    policy: Array  # (S, A)
-    reward_value: float  # V_r of the policy
-    utility_value: float  # V_g of the policy
-    multiplier: float  # lambda*, at least 0
-    slack: float  # Slater's xi: max V_g - b (Assumption 2.2)
-    threshold: float  # b
-    units: Units | None = None  # of the user
+    policy: Array
+    reward_value: float
+    utility_value: float
+    multiplier: float
+    slack: float
+    threshold: float
+    units: Units | None = None
 
     def __repr__(self) -> str:
         free = self.multiplier == 0 and self.utility_value >= self.threshold
