@@ -42,13 +42,13 @@ def test_curves_show_means_in_the_units_of_the_user():
     ("metric", "values", "half", "title"),
     [
         (GAP, [0.04, 0.01], 0.01, "smaller with more evaluators: 0.040 to 0.010"),
-        (GAP, [0.04, 0.01], 0.02, "at the end: 0.010 to 0.040"),  # intervals overlap
-        (GAP, [0.04, -0.01], 0.01, "at the end: -0.010 to 0.040"),  # by violation
+        (GAP, [0.04, 0.01], 0.02, "ends between 0.010 and 0.040"),  # intervals overlap
+        (GAP, [0.04, -0.01], 0.01, "ends between -0.010 and 0.040"),  # by violation
         (GAP, [0.04], 0.01, "at the end: 0.040"),
         (GAP, [75, 1.82], 1, "smaller with more evaluators: 75.0 to 1.8"),
         (VIOLATION, [-0.03, -0.02], 0.01, "on average safe at the end: -0.030 to -0.020"),
         (VIOLATION, [-0.03, -0.01], 0.02, "means end at or below 0: -0.030 to -0.010"),
-        (VIOLATION, [-0.03, 0.01], 0.02, "at the end: -0.030 to 0.010"),
+        (VIOLATION, [-0.03, 0.01], 0.02, "ends between -0.030 and 0.010"),
     ],
 )
 def test_title_of_a_panel_says_what_its_intervals_show(metric, values, half, title):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from scipy import stats
 
-from pgpd_hf import aggregate, random_cmdp, run
+from pgpd_hf import aggregate, random_cmdp, run, solve
 from pgpd_hf.tables import read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[1]
@@ -99,6 +99,10 @@ def test_steps_are_lines_of_a_configuration(tmp_path, call):
         "algorithms:\n  npgpd_hf: {iterations: 30}\n  zpgpd_hf: null\n"
     )
     said = call("steps.py", "mine.yaml", "--cores", "1")
+    cmdp = random_cmdp(instance=3)
+    v_r, v_g = cmdp.evaluate(np.full((10, 4), 0.25))
+    start = f"{solve(cmdp).reward_value - v_r:.3g} and {max(0, cmdp.threshold - v_g):.3g}"
+    assert f"of the uniform policy, where runs begin: {start}.\n" in said
     found = yaml.safe_load(said)["algorithms"]["npgpd_hf"]
     assert [*found] == ["iterations", "primal_step", "dual_step"]
     assert min(found.values()) > 0

@@ -86,7 +86,8 @@ def draw(curves, names, algorithms):
                     band = curve[f"{metric}_low"], curve[f"{metric}_high"]
                     axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
                     label = f"{figures.evaluators_label(number)}, {name}"
-                    lines[label] = axes.plot(x, curve[metric], style, color=color)[0]
+                    end = {"marker": "o", "markevery": [-1]}
+                    lines[label] = axes.plot(x, curve[metric], style, color=color, **end)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
             axes.xaxis.set_major_formatter("{x:,.0f}")
             title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"

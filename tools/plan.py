@@ -26,7 +26,7 @@ for line in answer.stdout.splitlines():
         asked = re.findall(r"(runtime|mem_mb)=(\d+)", line)
         jobs[-1] |= {name: int(number) for name, number in asked}
 if not jobs:
-    print("Nothing to do.")
+    print("Nothing to do: all is there. CONFIG= or STUDY= plans something else.")
     sys.exit()
 print("Limits that a cluster is told, far above what jobs need (0: the profile's, or run here).")
 table = pd.DataFrame(jobs)

@@ -8,6 +8,9 @@ import os
 import runpy
 from pathlib import Path
 
+import numpy as np
+
+from pgpd_hf import solve
 from pgpd_hf.environments import make_environment
 from pgpd_hf.steps import (
     CANDIDATES,
@@ -22,6 +25,19 @@ from pgpd_hf.tables import one_line
 from pgpd_hf.trajectories import horizon_caution
 
 CHECKS = Path(__file__).resolve().parents[1] / "workflow/scripts/configuration.py"
+HARDLY = 0.9  # share of the uniform policy's gap and violation
+
+
+def at_start(cmdp):
+    """Positive parts of gap and violation of the uniform policy."""
+    v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
+    return np.maximum([solve(cmdp).reward_value - v_r, cmdp.threshold - v_g], 0)
+
+
+def in_units(cmdp, pair):
+    """A gap and a violation as text, in the user's units."""
+    scales = np.array(cmdp.units[:2] if cmdp.units else (1, 1))
+    return " and ".join(f"{value:.3g}" for value in pair * scales)
 
 
 def suggest(cmdp, config, name, threads):
@@ -31,12 +47,15 @@ def suggest(cmdp, config, name, threads):
     given = {key: None if value == "theorem" else value for key, value in given.items()}
     given |= {"primal_step": None, "dual_step": None}  # are searched
     scores = search_steps(cmdp, name, **given, seeds=16, threads=threads, progress=True)
-    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
     tied = (scores["standing"] == TIED).sum()
     others = f"{tied} of {len(scores) - 1} other pairs"
     yield f"  # Scored for all M; a t test cannot tell {others} from this."
-    means = f"gap {chosen['positive_gap']:.3g} and violation {chosen['positive_violation']:.3g}"
-    yield f"  # Means of positive parts, in stored units: {means}."
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
+    found, usual = chosen[["positive_gap", "positive_violation"]], at_start(cmdp)
+    yield f"  # Mean positive gap and violation: {in_units(cmdp, found)};"
+    yield f"  # of the uniform policy, where runs begin: {in_units(cmdp, usual)}."
+    if found.sum() > HARDLY * usual.sum():
+        yield "  # So these hardly learn: a larger T may."
     if scores.loc[scores["standing"] != DROPPED, "at_end"].any():
         ends = [f"{key} {scores[key].min():g} to {scores[key].max():g}" for key in NAMES]
         yield f"  # Tried were {', '.join(ends)}; values beyond may be as good."

@@ -159,8 +159,9 @@ def finding(aggregate, algorithm, metric):
     end = low if low == high else f"{low} to {high}"
     if metric == "constraint_violation" and highs.max() <= 0:
         return f"on average safe at the end: {end}"
-    below = metric == "constraint_violation" and ends.max() <= 0
-    return f"{'means end at or below 0' if below else 'at the end'}: {end}"
+    if metric == "constraint_violation" and ends.max() <= 0:
+        return f"means end at or below 0: {end}"
+    return f"at the end: {end}" if low == high else f"ends between {low} and {high}"
 
 
 def algorithm_labels(table):

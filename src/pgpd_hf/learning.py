@@ -58,7 +58,7 @@ class Learned:
 
     def __repr__(self) -> str:
         excess = round(self.utility_value - self.threshold, 6) + 0.0
-        error = f"(standard error {self.standard_error:.2g})"
+        error = f"(standard error {self.standard_error:.2g}, in units of the link)"
         told = ["safe" if self.safe else "not shown to be safe"]
         if self.lower is not None:
             told += [f"V_g - b >= {self.lower:.3g}"]

@@ -19,7 +19,7 @@ from pgpd_hf.costs import Units
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimum:
-    """An optimal policy, its values and the optimal multiplier.
+    """An optimal policy, its values and the optimal multiplier, in stored units.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Optimum:
     threshold : float
         b.
     units : Units, optional
-        Of a user, in which `repr` tells all of these.
+        Of a user: `repr` is in these.
     """
 
     policy: Array

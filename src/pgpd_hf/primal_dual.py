@@ -29,10 +29,10 @@ NPGPD-HF with momentum::
     trace = pgpd_hf.run(pgpd_hf.random_cmdp(), algorithm, seeds=range(5), iterations=1000)
 
 With `streams` it draws the random numbers of NPGPD-HF: where both do the same, their results have
-the same bits. `run` is a :class:`Run`, whose `ask` puts the questions of one iteration of the
-parent class. An `update` of ZPGPD-HF, whose parameter is the policy itself, ends with
-``pgpd_hf.policies.project_rows(theta, theta)``. The paper's algorithms have no `update`: `estimate`
-is what `ask` returns, and `advance` makes many iterations in a compiled kernel.
+the same bits (ZPGPD-HF's, up to rounding). `run` is a :class:`Run`, whose `ask` puts the questions
+of one iteration of the parent class. An `update` of ZPGPD-HF, whose parameter is the policy itself,
+ends with ``pgpd_hf.policies.project_rows(theta, theta)``. The paper's algorithms have no `update`:
+`estimate` is what `ask` returns, and `advance` makes many iterations in a compiled kernel.
 
 In an experiment the class is in a file beside the configuration, which names it by ``algorithms:
 {momentum: {class: mine.py:Momentum, iterations: 1000, primal_step: 0.01, dual_step: 0.1, momentum:

@@ -63,10 +63,10 @@ def choose_steps(
 ) -> StepSizes:
     r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination, as a dict of options.
 
-    Steps are good if the positive parts of gap and violation, in units of values, have a small sum:
-    half of the score is its mean over a run, half its mean over the last quarter. The grid grows by
-    up to four values at each end. A warning says if the chosen steps are at an end after all, since
-    better steps may lie beyond.
+    The score of a pair of steps, the smaller the better, is the sum of the positive parts of gap
+    and violation, in stored units: half of it the mean over whole runs, half over their last
+    quarters. The lists grow by up to four values at each end at which the best pair lies. A warning
+    says if the chosen steps are at an end after all, since better steps may lie beyond.
 
     Parameters
     ----------
@@ -79,6 +79,11 @@ def choose_steps(
     seeds : int
         The largest number of seeds for each pair; of few seeds chance chooses.
 
+    Returns
+    -------
+    dict
+        `primal_step` and `dual_step`, floats: the smallest steps within one percent of the best.
+
     Examples
     --------
     >>> import pgpd_hf
@@ -90,7 +95,9 @@ def choose_steps(
     scores = search_steps(cmdp, algorithm, threads=threads, progress=progress, **options)
     steps = chosen_steps(scores)
     if scores.loc[scores["standing"] == CHOSEN, "at_end"].item():
-        warnings.warn(f"candidates: a wider grid expected, {steps} is at its end", stacklevel=2)
+        tried = [f"{name} {scores[name].min():g} to {scores[name].max():g}" for name in NAMES]
+        told = f"longer lists expected, since {steps} is at an end of {', '.join(tried)}"
+        warnings.warn(f"candidates: {told}", stacklevel=2)
     return steps
 
 

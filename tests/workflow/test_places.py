@@ -211,6 +211,8 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     page = (results / "notebooks/figure1.html").read_text()
     assert "Constraint violation of Same as NPGPD-HF: " in page
     told = (results / "summary.txt").read_text()
+    safe = (ours.groupby("seed")["constraint_violation"].last() <= 0).sum()
+    assert f"] {safe} NPGPD-HF 8 " in " ".join(told.split())  # the last column of the row above
     same = "Same as NPGPD-HF minus NPGPD-HF 8" + 2 * " +0.0000 [+0.0000, +0.0000]"
     assert same in " ".join(told.split())
     assert "Gaps are in units of the reward, violations in units of the cost." in told

@@ -27,7 +27,7 @@ rule summary:
         rates="<results>/rates.csv" if RATED else [],
         provenance="<results>/provenance.json",
         figure="<figures>/figure1.png",
-        traces=rules.aggregate.input.traces if OWN else [],
+        traces=rules.aggregate.input.traces,
     output:
         text=report("<results>/summary.txt", "../report/summary.rst", category="Summary"),
     log:

@@ -94,7 +94,7 @@ def check(config, files):
     require(config)
     last = [*changes][-1] if changes else None
     if last and config["name"] == default["name"]:
-        told = f"a name of its own expected, not the default's, {default['name']!r}"
+        told = f"a name of its own expected, got none, or that of the default, {default['name']!r}"
         raise ValueError(f"{last}: name: {told}")
     order = [name for it in changes.values() for name in it.get("algorithms") or {}]
     if not {*default["algorithms"]} <= {*order}:  # a file that names them all orders them, too
