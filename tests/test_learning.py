@@ -161,7 +161,7 @@ def test_no_level_is_promised_where_it_does_not_hold():
     short = steps["time"] < 4
     learned = pgpd_hf.learn_from_votes(cmdp, steps[short], votes, independent=True, **given)
     assert not learned.safe
-    assert learned.doubts == ("trajectories of 4 steps miss 6% of a value",)
+    assert learned.doubts == ("trajectories are cut off where 6% of a value is left",)
     steps.loc[steps["state"] == 1, "action"] = 1
     named = steps.assign(action=steps["action"].map({0: "go", 1: "stay"}))
     unknown = pgpd_hf.Process(None, cmdp.initial, 0.5, action_names=["go", "stay"])

@@ -102,7 +102,7 @@ def test_steps_are_lines_of_a_configuration(tmp_path, call):
     cmdp = random_cmdp(instance=3)
     v_r, v_g = cmdp.evaluate(np.full((10, 4), 0.25))
     start = f"{solve(cmdp).reward_value - v_r:.3g} and {max(0, cmdp.threshold - v_g):.3g}"
-    assert f"of the uniform policy, where runs begin: {start}.\n" in said
+    assert f"of the uniform policy: {start}.\n" in said
     found = yaml.safe_load(said)["algorithms"]["npgpd_hf"]
     assert [*found] == ["iterations", "primal_step", "dual_step"]
     assert min(found.values()) > 0

@@ -65,8 +65,8 @@ def differences(ends, paired):
             told = first.mean(), second.mean(), len(first), len(second)
             rows.append((*key, metric, paired, *told, *difference(first, second, paired)))
     if not rows:
-        have = ["; ".join(f"{name}, {number}" for name, number in group) for group in groups]
-        told = f"got {have[0]} in the first, {have[1]} in the second"
+        have = [", ".join(f"{name} {number}" for name, number in group) for group in groups]
+        told = f"got {have[0]} in the first, {have[1]} in the second".replace("<NA>", "inf")
         raise ValueError(f"EXPERIMENTS: two that share an algorithm and an M expected, {told}")
     return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
@@ -120,7 +120,7 @@ def main():
     shown = table[["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]]
     shown = shown.rename(columns={"first": names[0], "second": names[1]})
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
-    count = table["first_seeds"].min()
+    count = table["first_seeds"].max()
     seeds = f", over the {count} seeds that both have" if table["paired"].all() else ""
     print(f"\nEnds of runs{seeds}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
     first, second = (settings(config, algorithms) for config in configs)

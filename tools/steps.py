@@ -48,12 +48,11 @@ def suggest(cmdp, config, name, threads):
     given |= {"primal_step": None, "dual_step": None}  # are searched
     scores = search_steps(cmdp, name, **given, seeds=16, threads=threads, progress=True)
     tied = (scores["standing"] == TIED).sum()
-    others = f"{tied} of {len(scores) - 1} other pairs"
-    yield f"  # Scored for all M; a t test cannot tell {others} from this."
+    yield f"  # For all M; by a t test {tied} of {len(scores) - 1} other pairs may be as good."
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
     found, usual = chosen[["positive_gap", "positive_violation"]], at_start(cmdp)
-    yield f"  # Mean positive gap and violation: {in_units(cmdp, found)};"
-    yield f"  # of the uniform policy, where runs begin: {in_units(cmdp, usual)}."
+    yield f"  # Positive gap and violation, as scored: {in_units(cmdp, found)};"
+    yield f"  # of the uniform policy: {in_units(cmdp, usual)}."
     if found.sum() > HARDLY * usual.sum():
         yield "  # So these hardly learn: a larger T may."
     if scores.loc[scores["standing"] != DROPPED, "at_end"].any():

@@ -161,9 +161,10 @@ def learn_from_votes(
     if given["evaluator"].nunique() < _FEWEST and not independent:
         doubts += [f"fewer than {_FEWEST} people voted"]
     last = steps.drop_duplicates("trajectory", keep="last")
-    shortest = last["time"][~ends[last["state"]]].min() + 1  # of those that could go on; or NaN
-    if (missed := cmdp.discount**shortest) > _MOST_MISSED:
-        doubts += [f"trajectories of {shortest:.0f} steps miss {missed:.0%} of a value"]
+    asked = np.setdiff1d(given.loc[~helpful, ["first", "second"]], [len(last)])
+    cut = last.iloc[asked][~ends[last["state"].iloc[asked]]]
+    if len(cut) and (left := cmdp.discount ** (cut["time"].min() + 1)) > _MOST_MISSED:
+        doubts += [f"trajectories are cut off where {left:.0%} of a value is left"]
     return Learned(
         policy=policy,
         reward=reward,
@@ -250,17 +251,17 @@ def _transitions(process, cmdp, steps):
 
 
 def _visits(steps, shape, discount, ends):
-    """Discounted visits (K + 1, S * A + 1) up to the last time of the longest trajectory.
+    """Discounted visits (K + 1, S * A + 1).
 
-    A trajectory that was absorbed stays there, and its visits are shared by all actions. The last
-    row is that of a trajectory that is just acceptable: it visits only b.
+    A trajectory that was absorbed stays there for ever, and its visits are shared by all actions.
+    The last row is that of a trajectory that is just acceptable: it visits only b.
     """
     place, state = pd.factorize(steps["trajectory"])[0], steps["state"].to_numpy()
-    weights = discount ** np.append(steps["time"], steps["time"].max() + 1)
-    rest = (weights[:-1] - weights[-1]) / (1 - discount)
+    weights = discount ** steps["time"].to_numpy()
     stays = ~steps.duplicated("trajectory", keep="last") & ends[state]
     visits = np.zeros((place[-1] + 1, *shape))
-    np.add.at(visits, (place, state, steps["action"]), np.where(stays, rest, weights[:-1]))
+    counted = np.where(stays, weights / (1 - discount), weights)
+    np.add.at(visits, (place, state, steps["action"]), counted)
     visits[:, ends] = visits[:, ends].mean(-1, keepdims=True)
     visits = np.pad(visits.reshape(len(visits), -1), (0, 1))
     visits[-1, -1] = visits.sum(1).max()

@@ -41,10 +41,9 @@ class Session:
     process : Process or CMDP
         Rewards and utilities of a CMDP only tell which states are absorbing.
     algorithm : NPGPDHF or ZPGPDHF
-        With numbers for `evaluators`, both steps, `multiplier_bound` and `perturbation`, whose
-        defaults need rewards, which nobody knows; and for `horizon`, since people read whole
-        trajectories. People judge what they see: of a value, a share of discount ** (H + 1) is cut
-        off.
+        With a number for each option that is None by default: most of these defaults need rewards,
+        which nobody knows. People judge what they see: of a value, a share of discount ** (H + 1)
+        is cut off.
     seed : int
         Of the trajectories, which are those of :func:`run` with this seed and the same votes.
 
@@ -236,10 +235,7 @@ class Session:
         return tally.reindex(self._asked, fill_value=0)
 
     def _begin(self, iteration, theta, multiplier):
-        """Draw the trajectories of an iteration, and lay out its questions.
-
-        The session changes at the end: an interrupt leaves it as it was.
-        """
+        """Draw the trajectories of an iteration, lay out its questions, and begin it."""
         algorithm, setting, how = self.algorithm, self._setting, self._setting.perturbation
         policies, direction = [algorithm.policy(theta)], np.ones_like(theta)
         if not np.isfinite(policies[0]).all():

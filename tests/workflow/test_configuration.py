@@ -169,7 +169,7 @@ def test_steps_that_no_file_has_chosen_are_told(tmp_path):
 @pytest.mark.parametrize("text", ["name: paper\nseeds: 3", "seeds: 3"])
 def test_file_with_the_default_s_name_would_replace_its_figures(tmp_path, text):
     (tmp_path / "mine.yaml").write_text(text)
-    with pytest.raises(ValueError, match="mine.yaml: name: a name of its own expected, not "):
+    with pytest.raises(ValueError, match="mine.yaml: name: a name of its own expected, got none"):
         CHECKS["check_files"]([tmp_path / "mine.yaml"])
 
 

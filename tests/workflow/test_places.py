@@ -212,7 +212,9 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     assert "Constraint violation of Same as NPGPD-HF: " in page
     told = (results / "summary.txt").read_text()
     safe = (ours.groupby("seed")["constraint_violation"].last() <= 0).sum()
-    assert f"] {safe} NPGPD-HF 8 " in " ".join(told.split())  # the last column of the row above
+    low, high = table.groupby("algorithm").last().loc["same"].filter(regex="^constraint_.*_")
+    average = "unsafe" if low > 0 else "safe" if high <= 0 else "open"
+    assert f"] {safe} of 2 {average} NPGPD-HF 8 " in " ".join(told.split())
     same = "Same as NPGPD-HF minus NPGPD-HF 8" + 2 * " +0.0000 [+0.0000, +0.0000]"
     assert same in " ".join(told.split())
     assert "Gaps are in units of the reward, violations in units of the cost." in told

@@ -14,7 +14,7 @@ rule environment:
         "<logs>/environment.log",
     params:
         environment=json.dumps(config["environment"], sort_keys=True),
-        folder=FOLDER,
+        folder=FOLDER if "file" in config["environment"] else os.curdir,
     shell:
         "python -I {input.script:q} --settings {params.environment:q} --folder {params.folder:q}"
         " --environment {output.environment} --optimum {output.optimum} >{log} 2>&1"

@@ -27,7 +27,7 @@ def commit():
     try:
         head, changes = (
             subprocess.run([*command, *arguments], capture_output=True, check=True).stdout
-            for arguments in (["rev-parse", "HEAD"], ["status", "--porcelain"])
+            for arguments in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
         )
     except (OSError, subprocess.CalledProcessError):
         return {"commit": None, "why": "no repository, or no git"}

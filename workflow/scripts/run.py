@@ -29,6 +29,8 @@ parser.add_argument("--lengths", nargs="+", type=int, help="values of T of runs 
 parser.add_argument("--trace", required=True, help="CSV file that is written")
 parser.add_argument("--policies", help="NumPy archive that is written: what runs end with")
 arguments = parser.parse_args()
+if arguments.step_rule and not arguments.lengths:
+    parser.error("--step-rule expects --lengths")
 
 
 def run_for_rates(T):
@@ -59,5 +61,6 @@ with one_line():
         how = {"iterations": arguments.iterations, "purpose": arguments.purpose}
         algorithm = with_options(kind, options)
         trace, policies = run(cmdp, algorithm, **known, **how, return_policies=True)
-        np.savez(arguments.policies, seeds=known["seeds"], policies=policies)
+        if arguments.policies:
+            np.savez(arguments.policies, seeds=known["seeds"], policies=policies)
     write_table(trace.assign(algorithm=arguments.algorithm), arguments.trace)

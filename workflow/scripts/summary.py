@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -11,7 +12,7 @@ from pgpd_hf import ALGORITHMS, CMDP, aggregate
 from pgpd_hf.costs import Units
 from pgpd_hf.figures import METRICS, algorithm_labels, in_units
 from pgpd_hf.runs import load_class
-from pgpd_hf.tables import VALUES, one_line, read_json, read_table, read_traces
+from pgpd_hf.tables import VALUES, one_line, read_json, read_optimum, read_table, read_traces
 from pgpd_hf.trajectories import horizon_caution
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -50,30 +51,37 @@ def show_ends(table, **columns):
     return show(table, {"gap": gap, "violation": violation} | columns)
 
 
-def about_environment(optimum, units):
+def about_environment(cmdp, optimum):
     """What to know of the environment, in the user's units."""
-    best, _ = units.of_values(optimum["reward_value"], optimum["utility_value"])
-    multiplier = optimum["multiplier"] * units.reward_unit / units.cost_unit
+    units = cmdp.units or Units(1.0, 1.0)
+    best, _ = units.of_values(optimum.reward_value, optimum.utility_value)
+    multiplier = optimum.multiplier * units.reward_unit / units.cost_unit
     yield f"The best safe policy has reward value {best:.4g} and multiplier {multiplier:.4g}."
-    yield f"The safest policy is {units.cost_unit * optimum['slack']:.4g} safer than required."
+    yield f"The safest policy is {units.cost_unit * optimum.slack:.4g} safer than required."
     if multiplier == 0:
         yield "The constraint does not bind: the best policy without it is safe."
-    if "units" in optimum:
-        _, budget = units.of_values(0.0, optimum["threshold"])
+    v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
+    gap = units.reward_unit * (optimum.reward_value - v_r)
+    violation = units.cost_unit * (cmdp.threshold - v_g)
+    yield f"The uniform policy has gap {gap:+.4f} and violation {violation:+.4f}."
+    if cmdp.units:
         yield "Gaps are in units of the reward, violations in units of the cost."
-        yield f"Cost is to be at most {budget:.4g}."
+        yield f"Cost is to be at most {units.of_values(0.0, cmdp.threshold)[1]:.4g}."
 
 
-def about_safety(ends):
-    """Which algorithms end unsafe on average, and of which that is open, by their intervals."""
-    numbers = ends["evaluators"].astype(object).fillna("inf").astype(str)
-    names = ends["algorithm"].map(algorithm_labels(ends)) + " " + numbers
-    unsafe = ends["constraint_violation_low"] > 0
-    unclear = (ends["constraint_violation"] > 0) & ~unsafe
-    if unsafe.any():
-        yield f"Not safe on average at the end: {', '.join(names[unsafe])}."
-    if unclear.any():
-        yield f"Perhaps not safe on average, with a mean above 0: {', '.join(names[unclear])}."
+def about_safety(ends, runs):
+    """How many runs end safe, and whether they are safe on average, by the intervals."""
+    violation = runs["constraint_violation"].groupby(level=[0, 1], dropna=False)
+    counts = violation.agg(safe=lambda it: (it <= 0).sum(), runs="size").reset_index()
+    counts = ends[["algorithm", "evaluators"]].merge(counts, "left")
+    low, high = ends["constraint_violation_low"], ends["constraint_violation_high"]
+    exact = ends["algorithm"].isin(["npg_pd", "pg_pd"])  # which chance has no part in
+    low, high = (it.mask(exact, ends["constraint_violation"]) for it in (low, high))
+    safe = counts["safe"].astype(str) + " of " + counts["runs"].astype(str)
+    return {
+        "safe runs": safe.to_numpy(),
+        "on average": np.select([low > 0, high <= 0], ["unsafe", "safe"], "open"),
+    }
 
 
 def differences(runs, labels):
@@ -102,23 +110,20 @@ def cautions(config, default):
 
 
 with one_line():
-    record, optimum = read_json(options.provenance), read_json(options.optimum)
-    config, units = record["config"], optimum.get("units")
+    record, optimum = read_json(options.provenance), read_optimum(options.optimum)
+    config, cmdp = record["config"], CMDP.load(options.environment)
+    units = cmdp.units and cmdp.units._asdict()
     curves = in_units(read_table(options.aggregate), units)
     ends = curves[curves["iteration"] == curves.groupby("algorithm")["iteration"].transform("max")]
-    gap, violation = curves.loc[curves["iteration"] == 0, [*METRICS]].iloc[0]
     traces = in_units(read_traces(options.traces), units)
     runs = traces.groupby(["algorithm", "evaluators", "seed"], dropna=False)[[*VALUES]].last()
-    safe = (runs["constraint_violation"] <= 0).groupby(level=[0, 1], dropna=False).sum()
-    safe = ends[["algorithm", "evaluators"]].merge(safe.reset_index(name="safe"), "left")["safe"]
     text = [
         f"Experiment {config['name']}.",
-        *about_environment(optimum, Units(**units) if units else Units(1.0, 1.0)),
-        f"Runs begin with the uniform policy: gap {gap:+.4f}, violation {violation:+.4f}.",
-        f"\nAfter the last iteration, means over {ends['seeds'].max()} seeds, 95 % intervals:",
-        show_ends(ends, **{"safe runs": safe.to_numpy()}),
+        *about_environment(cmdp, optimum),
+        "\nAfter the last iteration, means over seeds with 95 % intervals:",
+        show_ends(ends, **about_safety(ends, runs)),
         "Gap: reward missing to the best safe policy. Negative violation: safer than required.",
-        *about_safety(ends),
+        "On average safe or unsafe: as the whole interval of the violation says; else open.",
     ]
     if tables := [*differences(runs, algorithm_labels(curves))]:
         text.append("\nOn the same random numbers, differences by seed, 95 % intervals:")
@@ -136,20 +141,20 @@ with one_line():
             show(slopes, columns),
             "promised: of an upper bound; where other terms of it lead, slopes may be flatter.",
         ]
-        if len(slopes.query("algorithm == 'zpgpd_hf' and evaluators.isna()")):
+        usual = config["algorithms"].get("zpgpd_hf", {}).get("perturbation", "theorem") == "theorem"
+        if usual and len(slopes.query("algorithm == 'zpgpd_hf' and evaluators.isna()")):
             text.append("M = inf: Theorem 2's mu is small there, and ZPGPD-HF's noise like 1 / mu.")
         if slopes["slope"].isna().any():
             text.append("none: an average gap is not positive, and has no logarithm.")
     text.append("")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
     text += cautions(config, default)
-    discount = CMDP.load(options.environment).discount
-    if told := horizon_caution(discount, config["horizon"]):
+    if told := horizon_caution(cmdp.discount, config["horizon"]):
         text.append(told)
     text.append(f"The figure is {options.figure}.")
     if record["commit"] is None:
         text.append(f"No commit is recorded: {record['why']}.")
     else:
         changes = " with uncommitted changes" if record["changed"] else ""
-        text.append(f"Made by commit {record['commit'][:10]}{changes}.")
+        text.append(f"Commit {record['commit'][:10]}{changes}.")
     Path(options.text).write_text("\n".join(text) + "\n", encoding="utf-8")
