@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pgpd_hf import NPGPDHF, choose_steps, random_cmdp, run, steps
+from pgpd_hf import NPGPDHF, choose_steps, random_cmdp, run, solve, steps
 from pgpd_hf.steps import CHOSEN, DROPPED, TIED, chosen_steps, search_steps
 
 CMDP = random_cmdp()
@@ -49,7 +49,9 @@ def test_score_is_half_about_the_run_and_half_about_its_last_quarter():
         trace = run(CMDP, "npgpd_hf", evaluators=number, purpose="calibration", **given)
         positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0)
         parts += [positive.mean() / 4, positive[trace["iteration"] >= 187.5].mean() / 4]
-    expected = [*sum(parts), sum(parts).sum()]
+    weight = 2 * solve(CMDP).multiplier
+    expected = [*sum(parts), sum(parts) @ [1, weight]]
+    assert weight > 1
     found = row[["positive_gap", "positive_violation", "score"]].to_numpy(dtype=float)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 

@@ -20,18 +20,13 @@ from pgpd_hf.steps import (
     TIED,
     chosen_steps,
     search_steps,
+    violation_weight,
 )
 from pgpd_hf.tables import one_line
 from pgpd_hf.trajectories import horizon_caution
 
 CHECKS = Path(__file__).resolve().parents[1] / "workflow/scripts/configuration.py"
-HARDLY = 0.9  # share of the uniform policy's gap and violation
-
-
-def at_start(cmdp):
-    """Positive parts of gap and violation of the uniform policy."""
-    v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
-    return np.maximum([solve(cmdp).reward_value - v_r, cmdp.threshold - v_g], 0)
+HARDLY = 0.9  # share of the uniform policy's score
 
 
 def in_units(cmdp, pair):
@@ -50,10 +45,13 @@ def suggest(cmdp, config, name, threads):
     tied = (scores["standing"] == TIED).sum()
     yield f"  # For all M; by a t test {tied} of {len(scores) - 1} other pairs may be as good."
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
-    found, usual = chosen[["positive_gap", "positive_violation"]], at_start(cmdp)
+    optimum, uniform = solve(cmdp), np.full_like(cmdp.reward, 1 / cmdp.actions)
+    v_r, v_g = cmdp.evaluate(uniform)
+    usual = np.maximum([optimum.reward_value - v_r, cmdp.threshold - v_g], 0)
+    found = chosen[["positive_gap", "positive_violation"]]
     yield f"  # Positive gap and violation, as scored: {in_units(cmdp, found)};"
     yield f"  # of the uniform policy: {in_units(cmdp, usual)}."
-    if found.sum() > HARDLY * usual.sum():
+    if chosen["score"] > HARDLY * (usual @ [1, violation_weight(optimum)]):
         yield "  # So these hardly learn: a larger T may."
     if scores.loc[scores["standing"] != DROPPED, "at_end"].any():
         ends = [f"{key} {scores[key].min():g} to {scores[key].max():g}" for key in NAMES]
@@ -79,7 +77,7 @@ def main():
         if name in CANDIDATES:
             print(*suggest(cmdp, config, name, threads), sep="\n", flush=True)
         else:
-            print(f"  # {name}: no candidates are known; in Python, choose_steps takes them")
+            print(f"  # {name}: not searched here; pgpd_hf.choose_steps does it in Python")
 
 
 if __name__ == "__main__":

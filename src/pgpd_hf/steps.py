@@ -1,7 +1,9 @@
 """Step sizes by successive elimination (Even-Dar, Mannor and Mansour 2006).
 
-A pair of steps is scored by the mean positive gap plus the mean positive violation, averaged over
-all M: half of the score is about the whole run, half about its last quarter. All pairs run on the
+A pair of steps is scored by the mean positive gap plus w times the mean positive violation,
+averaged over all M: half of the score is about the whole run, half about its last quarter. The
+weight w is 2 lambda*, at least 1. By strong duality a violation v raises the reward by at most
+lambda* v, so that nothing is gained by an unsafe policy. All pairs run on the
 same random numbers, which no reported run uses. After 8, 16, 32, ... seeds a paired t test drops
 the pairs that are worse than the best pair. The grid grows where the best pair is at its end. In
 the end all pairs within one percent of the best score count as equal, and the smallest steps among
@@ -63,10 +65,11 @@ def choose_steps(
 ) -> StepSizes:
     r"""Choose step sizes for :func:`pgpd_hf.run` by successive elimination, as a dict of options.
 
-    The score of a pair of steps, the smaller the better, is the sum of the positive parts of gap
-    and violation, in stored units: half of it the mean over whole runs, half over their last
-    quarters. The lists grow by up to four values at each end at which the best pair lies. A warning
-    says if the chosen steps are at an end after all, since better steps may lie beyond.
+    The score of a pair of steps, the smaller the better, is the positive part of the gap plus
+    :math:`\max(1, 2\lambda^\star)` times that of the violation, in stored units: half of it the
+    mean over whole runs, half over their last quarters, averaged over M. The lists grow by up to
+    four values at each end at which the best pair lies. A warning says if the chosen steps are at
+    an end after all, since better steps may lie beyond.
 
     Parameters
     ----------
@@ -107,9 +110,10 @@ def search_steps(
     """Scores of all pairs in a search, as :func:`choose_steps` makes it.
 
     The table has a row for each pair: its steps; `seeds`; `positive_gap`, `positive_violation` and
-    their sum, `score`, which is infinite where rounding destroys the policy; `behind`, by how much
-    the score exceeds that of the chosen pair on the same seeds, with a 95 % interval, `behind_low`
-    and `behind_high`; `standing`: chosen, tied or dropped; `at_end`, of the grid.
+    `score`, in which violations are weighed, and which is infinite where rounding destroys the
+    policy; `behind`, by how much the score exceeds that of the chosen pair on the same seeds, with
+    a 95 % interval, `behind_low` and `behind_high`; `standing`: chosen, tied or dropped; `at_end`,
+    of the grid.
     """
     numbers = options.get("evaluators")
     each = [{"evaluators": it} for it in numbers] if np.iterable(numbers) else []
@@ -117,6 +121,7 @@ def search_steps(
     grid = _grid(candidates, algorithms[0])
     seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
     optimum, pairs, scores = solve(cmdp), [*itertools.product(*grid.values())], {}
+    weights = np.array([1.0, violation_weight(optimum)])
     for it in algorithms:  # what cannot run is refused
         _with_steps(it, pairs[0]).prepare(cmdp, optimum, iterations)
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
@@ -129,7 +134,7 @@ def search_steps(
         for pair in pairs:
             begun = scores.get(pair, np.empty((0, 2)))
             with_steps = [_with_steps(it, pair) for it in algorithms]
-            found = _score(cmdp, with_steps, range(len(begun), end), **options)
+            found = weights * _score(cmdp, with_steps, range(len(begun), end), **options)
             scores[pair] = np.concatenate([begun, found])
             bar.update(len(found))
 
@@ -147,7 +152,12 @@ def search_steps(
             pairs = [it for it, dropped in zip(pairs, worse, strict=True) if not dropped]
             if len(pairs) == 1:
                 break
-    return _table(scores, pairs)
+    return _table(scores, pairs, weights)
+
+
+def violation_weight(optimum):
+    """Weight of a violation beside a gap: more than a violation is worth."""
+    return max(1.0, 2 * optimum.multiplier)
 
 
 def chosen_steps(scores: pd.DataFrame) -> StepSizes:
@@ -229,7 +239,7 @@ def _p_value(differences):
         return special.stdtr(count - 1, -mean / error) if math.isfinite(mean) else 0.0
 
 
-def _table(scores, pairs):
+def _table(scores, pairs, weights):
     """Scores of all pairs, beside the score of the pair that is chosen among the pairs left."""
     most = (1 + _EQUAL_WITHIN) * min(_mean(scores[pair]) for pair in pairs)
     if not math.isfinite(most):
@@ -237,9 +247,10 @@ def _table(scores, pairs):
     chosen = min(pair for pair in pairs if _mean(scores[pair]) <= most)
     rows = []
     for pair in sorted(scores):
-        gap, violation = scores[pair].mean(0)
+        gap, violation = scores[pair].mean(0) / weights
         row = dict(zip(NAMES, pair, strict=True)) | {"seeds": len(scores[pair])}
-        row |= {"positive_gap": gap, "positive_violation": violation, "score": gap + violation}
+        row |= {"positive_gap": gap, "positive_violation": violation}
+        row["score"] = gap + weights[1] * violation
         behind = (math.inf, math.nan, math.nan)
         if math.isfinite(gap):
             behind = mean_interval(_behind(scores[pair], scores[chosen]))
