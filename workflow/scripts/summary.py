@@ -123,7 +123,7 @@ with one_line():
         "\nAfter the last iteration, means over seeds with 95 % intervals:",
         show_ends(ends, **about_safety(ends, runs)),
         "Gap: reward missing to the best safe policy. Negative violation: safer than required.",
-        "On average safe or unsafe: as the whole interval of the violation says; else open.",
+        "On average: safe or unsafe if the violation's whole interval is; open if 0 lies inside.",
     ]
     if tables := [*differences(runs, algorithm_labels(curves))]:
         text.append("\nOn the same random numbers, differences by seed, 95 % intervals:")
