@@ -78,7 +78,7 @@ with one_line():
             other = "" if margin is None else f" Here the margin is {margin:g} instead."
             print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}{other}")
             if statements[0].source == FIGURE:
-                print("The part that is nearest to failing, of an (M), in heights of a panel:")
+                print("The part nearest to failing, with M in parentheses, in heights of a panel:")
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):
             for row in table[table["verdict"] == verdict].itertuples():
                 told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "

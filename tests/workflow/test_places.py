@@ -165,6 +165,18 @@ def test_file_of_an_environment_lies_beside_the_configuration_and_has_units(fini
     assert "Traceback" not in output
 
 
+def test_an_algorithm_that_is_added_leaves_finished_runs_alone(finished):
+    folder = finished.folder / "config"
+    (folder / "mine.py").write_text(OWN)
+    config = yaml.safe_load((folder / "smoke.yaml").read_text())
+    steps = {"iterations": 20, "primal_step": 0.1, "dual_step": 0.1}
+    config["algorithms"]["same"] = {"class": "mine.py:Same", **steps}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    found = finished.jobs("--configfile", "config/mine.yaml")
+    assert "environment" not in found
+    assert found["runs"] == 2  # both blocks of seeds of the one that is new
+
+
 def test_plan_of_the_default_imports_nothing_heavy(project):
     plan = "import sys; from snakemake.cli import main\ntry: main(['--dry-run', '-q', 'all'])\n"
     command = [project.python, "-c", plan + "finally: print(*sys.modules)"]
