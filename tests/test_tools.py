@@ -110,6 +110,24 @@ def test_steps_are_lines_of_a_configuration(tmp_path, call):
         call("steps.py", "none.yaml")
 
 
+@pytest.mark.parametrize(("share", "end"), [(0.95, True), (0.85, False)])
+def test_steps_that_hardly_learn_or_lie_at_an_end_are_told(share, end):
+    """Beside the uniform policy's gap and violation: scores are a share of these."""
+    cmdp, suggest = random_cmdp(instance=3), runpy.run_path(str(ROOT / "tools/steps.py"))["suggest"]
+    v_r, v_g = cmdp.evaluate(np.full((10, 4), 0.25))
+    gap, violation = solve(cmdp).reward_value - v_r, max(0, cmdp.threshold - v_g)
+    rows = {"primal_step": [0.1, 0.3], "dual_step": 0.2, "standing": ["chosen", "dropped"]}
+    rows |= {"positive_gap": share * gap, "positive_violation": share * violation, "at_end": end}
+    weight = max(1, 2 * solve(cmdp).multiplier)
+    table = pd.DataFrame(rows | {"score": share * (gap + weight * violation)})
+    suggest.__globals__["search_steps"] = lambda *args, **options: table
+    config = {"evaluators": [4], "horizon": 5, "link": "logistic"}
+    config["algorithms"] = {"npgpd_hf": {"iterations": 30}}
+    said = "\n".join(suggest(cmdp, config, "npgpd_hf", 1))
+    assert ("these hardly learn" in said) == (share > 0.9)
+    assert ("Tried were primal_step 0.1 to 0.3, dual_step 0.2 to 0.2;" in said) == end
+
+
 def test_record_copies_what_a_study_has_made_and_else_keeps_what_there_is(tmp_path):
     shutil.copytree(ROOT / "tools", tmp_path / "tools")
     tables, made = tmp_path / "studies/mine/tables", tmp_path / "results/paper/mine"
@@ -159,11 +177,3 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     monkeypatch.setenv("OPENBLAS_CORETYPE", "another")  # it decides the last bits of a linear solve
     names["main"]()
     assert "OpenBLAS another" in capsys.readouterr().out
-
-
-def test_make_refuses_settings_that_a_goal_does_not_have():
-    for setting in ("STATEMENT=npgpd_gap_plateaus", "SEDES=3"):
-        made = subprocess.run(["make", "-n", "report", setting], cwd=ROOT, capture_output=True)
-        told = f"{setting.split('=')[0]}: no setting of make report, which has CONFIG "
-        assert made.returncode and told in made.stderr.decode()
-    assert subprocess.run(["make", "-n", "study", "SEEDS=3"], cwd=ROOT).returncode == 0
