@@ -168,6 +168,7 @@ def test_units_and_map_come_back_from_files_and_pickles(tmp_path):
         ({"reward": [[-1e308, 1e308]] * 3}, "reward, largest return: a finite number expected"),
         ({"cost_unit": 1e-320}, "cost_unit, returns in this unit: a finite number expected"),
         ({"at_most": -100}, "at_most: more than -1.* expected, got -100"),
+        ({"cost": [[0, 0.7]] * 3, "at_most": 0}, "at_most: more than 0, .* expected, got 0"),
     ],
 )
 def test_what_is_no_process_is_refused_in_one_line(changes, message):

@@ -1,6 +1,7 @@
 """The search for step sizes: how pairs are scored, dropped and chosen."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -111,6 +112,14 @@ def test_it_grows_by_four_values_but_not_from_a_single_value_and_its_end_is_told
     with pytest.warns(UserWarning, match="longer lists expected, since .*: 100000.0, ") as told:
         choose_steps(CMDP, "npgpd_hf", evaluators=16, **given)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize(("step", "warned"), [(1e-3, True), (1.0, False)])
+def test_steps_that_hardly_learn_are_told(step, warned):
+    given = {"candidates": {"primal_step": step, "dual_step": 0.1}, "evaluators": 64, **SETTING}
+    with warnings.catch_warnings(record=True, action="always") as told:
+        choose_steps(CMDP, "npgpd_hf", **given)
+    assert [str(it.message)[:25] for it in told] == ["iterations: more expected"] * warned
 
 
 @pytest.mark.usefixtures("fixed")

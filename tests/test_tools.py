@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 
 from pgpd_hf import aggregate, random_cmdp, run, solve
 from pgpd_hf.tables import read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[1]
+CHECKS = runpy.run_path(str(ROOT / "workflow/scripts/configuration.py"))
 SETTING = {"iterations": 9, "horizon": 3, "evaluators": 4, "primal_step": 0.1, "dual_step": 0.1}
 
 
@@ -96,16 +96,20 @@ def test_plan_adds_up_what_jobs_ask_for(tmp_path, call):
 def test_steps_are_lines_of_a_configuration(tmp_path, call):
     (tmp_path / "mine.yaml").write_text(
         "name: mine\nevaluators: [4]\nhorizon: 5\nenvironment: {instance: 3}\n"
-        "algorithms:\n  npgpd_hf: {iterations: 30}\n  zpgpd_hf: null\n"
+        "algorithms:\n  npgpd_hf: {iterations: 30, rounds: 2}\n  zpgpd_hf: null\n"
+        "  npg_pd: {iterations: 9, primal_step: 0.00001, dual_step: theorem}\n"
     )
     said = call("steps.py", "mine.yaml", "--cores", "1")
     cmdp = random_cmdp(instance=3)
     v_r, v_g = cmdp.evaluate(np.full((10, 4), 0.25))
     start = f"{solve(cmdp).reward_value - v_r:.3g} and {max(0, cmdp.threshold - v_g):.3g}"
     assert f"of the uniform policy: {start}.\n" in said
-    found = yaml.safe_load(said)["algorithms"]["npgpd_hf"]
-    assert [*found] == ["iterations", "primal_step", "dual_step"]
-    assert min(found.values()) > 0
+    (tmp_path / "again.yaml").write_text(f"name: again\n{said}")
+    config, _ = CHECKS["check_files"](["again.yaml"])
+    found = config["algorithms"]["npgpd_hf"]
+    assert (found["iterations"], found["rounds"]) == (30, 2)
+    exact = {"iterations": 9, "primal_step": 0.00001, "dual_step": "theorem"}
+    assert config["algorithms"] == {"npgpd_hf": found, "npg_pd": exact}
     with pytest.raises(SystemExit, match="^error: none.yaml: No such file"):
         call("steps.py", "none.yaml")
 

@@ -1,4 +1,4 @@
-"""Suggest step sizes for an experiment, as lines to copy into its file.
+"""Suggest step sizes for an experiment: the key `algorithms` of its file, to be replaced.
 
 `make steps CONFIG=config/mine.yaml` searches by successive elimination (src/pgpd_hf/steps.py).
 """
@@ -6,11 +6,12 @@
 import argparse
 import os
 import runpy
+import textwrap
 from pathlib import Path
 
 import numpy as np
+import yaml
 
-from pgpd_hf import solve
 from pgpd_hf.environments import make_environment
 from pgpd_hf.steps import (
     CANDIDATES,
@@ -19,14 +20,14 @@ from pgpd_hf.steps import (
     NAMES,
     TIED,
     chosen_steps,
+    hardly_learns,
     search_steps,
-    violation_weight,
+    uniform_values,
 )
 from pgpd_hf.tables import one_line
 from pgpd_hf.trajectories import horizon_caution
 
-CHECKS = Path(__file__).resolve().parents[1] / "workflow/scripts/configuration.py"
-HARDLY = 0.9  # share of the uniform policy's score
+CHECKS = runpy.run_path(str(Path(__file__).parents[1] / "workflow/scripts/configuration.py"))
 
 
 def in_units(cmdp, pair):
@@ -45,21 +46,20 @@ def suggest(cmdp, config, name, threads):
     tied = (scores["standing"] == TIED).sum()
     yield f"  # For all M; by a t test {tied} of {len(scores) - 1} other pairs may be as good."
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
-    optimum, uniform = solve(cmdp), np.full_like(cmdp.reward, 1 / cmdp.actions)
-    v_r, v_g = cmdp.evaluate(uniform)
-    usual = np.maximum([optimum.reward_value - v_r, cmdp.threshold - v_g], 0)
     found = chosen[["positive_gap", "positive_violation"]]
     yield f"  # Positive gap and violation, as scored: {in_units(cmdp, found)};"
-    yield f"  # of the uniform policy: {in_units(cmdp, usual)}."
-    if chosen["score"] > HARDLY * (usual @ [1, violation_weight(optimum)]):
+    yield f"  # of the uniform policy: {in_units(cmdp, uniform_values(cmdp))}."
+    if hardly_learns(scores, cmdp):
         yield "  # So these hardly learn: a larger T may."
     if scores.loc[scores["standing"] != DROPPED, "at_end"].any():
         ends = [f"{key} {scores[key].min():g} to {scores[key].max():g}" for key in NAMES]
         yield f"  # Tried were {', '.join(ends)}; values beyond may be as good."
-    yield f"  {name}:"
-    yield f"    iterations: {options['iterations']}"
-    for key, value in chosen_steps(scores).items():
-        yield f"    {key}: {value:.12g}"
+    yield as_yaml(name, options | chosen_steps(scores))
+
+
+def as_yaml(name, options):
+    """An algorithm with its options, as a configuration has it."""
+    return textwrap.indent(yaml.safe_dump({name: options}, sort_keys=False).rstrip(), "  ")
 
 
 def main():
@@ -67,17 +67,20 @@ def main():
     parser.add_argument("config", nargs="*", help="file of an experiment; by default the paper's")
     parser.add_argument("--cores", default="all")
     arguments = parser.parse_args()
-    config, folder = runpy.run_path(str(CHECKS))["check_files"](arguments.config)
+    config, folder = CHECKS["check_files"](arguments.config)
     cmdp = make_environment(config["environment"], folder)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     if told := horizon_caution(cmdp.discount, config["horizon"]):
-        print(f"# {told}")
-    print("algorithms:")
-    for name in config["algorithms"]:
+        print(f"# {told} Steps are for the H of the file.")
+    print("algorithms:  # in place of this key in the file")
+    for name, options in config["algorithms"].items():
         if name in CANDIDATES:
             print(*suggest(cmdp, config, name, threads), sep="\n", flush=True)
         else:
-            print(f"  # {name}: not searched here; pgpd_hf.choose_steps does it in Python")
+            print("  # Not searched here; pgpd_hf.choose_steps does it in Python:")
+            print(as_yaml(name, options))
+    for name in sorted(CANDIDATES.keys() - config["algorithms"]):
+        print(f"  {name}: null")
 
 
 if __name__ == "__main__":

@@ -143,7 +143,8 @@ class CMDP:
         initial, discount
             As for :class:`CMDP`.
         actions : array_like, bool, shape (S, A), optional
-            Which actions are allowed; the others become copies of the first allowed one.
+            Which actions are allowed. The others become copies of the first allowed action: what a
+            policy gives to them belongs to that.
         reward_unit, cost_unit : float, optional
             Differences of returns at which evaluators with the logistic link vote .73 to .27; by
             default the largest return, so that returns of the CMDP lie in [0, 1].

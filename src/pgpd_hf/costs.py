@@ -26,6 +26,12 @@ class Units(NamedTuple):
         """Reward and cost of two values."""
         return self.reward_zero + self.reward_unit * v_r, self.cost_zero - self.cost_unit * v_g
 
+    def shown(self, v_r, v_g):
+        """Reward and cost as text; what only rounding tells from zero is zero."""
+        zeros, values = (self.reward_zero, self.cost_zero), self.of_values(v_r, v_g)
+        near = [abs(it) < _ROUNDING * abs(zero) for zero, it in zip(zeros, values, strict=True)]
+        return [f"{0 if tiny else it:.6g}" for tiny, it in zip(near, values, strict=True)]
+
 
 def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
     """Arguments of a CMDP, from the arguments of :meth:`CMDP.from_costs`."""

@@ -36,7 +36,10 @@ _POWER = 0.9  # probability of a certificate that answers_for aims at
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """A `lower` bound of V_g, right with probability `level`; `safe` if at least the threshold."""
+    """A `lower` bound of V_g, right with probability `level`; `safe` if at least the threshold.
+
+    Of a CMDP with units, `lower` is in stored units, and ``cmdp.in_units(0, lower)[1]`` a cost.
+    """
 
     lower: float
     safe: bool
@@ -109,7 +112,8 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
     ----------
     cmdp : CMDP
     slack : float
-        How far :math:`V_g` exceeds the threshold, if all returns of the policy are alike.
+        How far :math:`V_g` exceeds the threshold in stored units, if all returns of the policy are
+        alike.
     level : float
         Of confidence, in (0, 1].
 

@@ -149,7 +149,7 @@ def _tables(env, cost, discount):
     """Transitions, reward and cost (S, A), and the initial distribution."""
     table, name = _outcomes(env), "env: initial_state_distrib"
     initial = require_array(name, env.initial_state_distrib, (len(env.P),))
-    shape = len(initial), table["action"].max() + 1
+    shape = len(initial), int(table["action"].max()) + 1
     require_memory((*shape, len(initial)))
     table["cost"] = _costs(env, cost, shape, table)
     possible = table[table["probability"] > 0]

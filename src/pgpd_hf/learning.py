@@ -86,10 +86,10 @@ def learn_from_votes(
         Rewards and utilities of a CMDP only tell which states are absorbing, and b is learned, too.
         Transitions that are None are estimated.
     trajectories : DataFrame or path of a CSV file
-        `trajectory`, `time`, `state` and `action`, as :attr:`Session.trajectories`.
+        `trajectory` and `time`, integers, `state` and `action`, as :attr:`Session.trajectories`.
     votes : DataFrame or path of a CSV file
-        `question`, `kind` (helpful, harmless or acceptable), `first`, `second`, `evaluator` and
-        `answer`, as :attr:`Session.votes`.
+        `question`, an integer, `kind` (helpful, harmless or acceptable), `first`, `second`,
+        `evaluator` and `answer`, as :attr:`Session.votes`.
     link : str
         A key of :data:`pgpd_hf.LINKS`.
     ridge : float

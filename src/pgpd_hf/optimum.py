@@ -51,11 +51,11 @@ class Optimum:
         found = f"V_r = {self.reward_value:g}, V_g = {self.utility_value:g}"
         limit = f"threshold {self.threshold:g}"
         if self.units is not None:
-            reward, cost = self.units.of_values(self.reward_value, self.utility_value)
+            reward, cost = self.units.shown(self.reward_value, self.utility_value)
             multiplier *= self.units.reward_unit / self.units.cost_unit
             slack *= self.units.cost_unit
-            found = f"reward {reward:g}, cost {cost:g}"
-            limit = f"cost at most {self.units.of_values(0.0, self.threshold)[1]:g}"
+            found = f"reward {reward}, cost {cost}"
+            limit = f"cost at most {self.units.shown(0.0, self.threshold)[1]}"
         return f"<Optimum: {found}, multiplier {multiplier:g}{told}, {limit}, slack {slack:g}>"
 
 
@@ -98,11 +98,12 @@ def solve(
     require_one_of("method", method, METHODS)
     slack = float(cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]) - cmdp.threshold
     if slack <= 1e-12 * cmdp.utility.max() / (1 - cmdp.discount):
-        most, given = (cmdp.in_units(0.0, it)[1] for it in (slack + cmdp.threshold, cmdp.threshold))
+        most, given = slack + cmdp.threshold, f"{cmdp.threshold:.6g}"
         told = f"threshold: less than {most:.6g}, the largest utility value of any policy"
         if cmdp.units is not None:
-            told = f"at_most: more than {most:.6g}, the least cost of any policy"
-        raise Infeasible(f"{told}, expected, got {given:.6g}")
+            least, given = (cmdp.units.shown(0.0, it)[1] for it in (most, cmdp.threshold))
+            told = f"at_most: more than {least}, the least cost of any policy"
+        raise Infeasible(f"{told}, expected, got {given}")
     find = _by_linear_program if method == METHODS[0] else _by_policy_iteration
     policy, multiplier = find(cmdp)
     return _optimum(cmdp, policy, multiplier, slack)

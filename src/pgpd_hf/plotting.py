@@ -65,11 +65,11 @@ def plot_policy(
     width, height = 0.6 * cmdp.actions + 1.2, min(0.25 * cmdp.states, 9.0)
     if cmdp.map is not None:
         height, width = (0.45 * length for length in cmdp.map.shape)
-    (reward, cost), limit = cmdp.in_units(*cmdp.evaluate(policy)), cmdp.threshold
-    title = f"$V_r$ = {reward:.4g}, $V_g$ = {cost:.4g} (at least {limit:.4g})"
+    v_r, v_g = map(float, cmdp.evaluate(policy))
+    title = f"$V_r$ = {v_r:.4g}\n$V_g$ = {v_g:.4g} (at least {cmdp.threshold:.4g})"
     if cmdp.units is not None:
-        limit = cmdp.in_units(0.0, limit)[1]
-        title = f"reward {reward:.4g}, cost {cost:.4g} (at most {limit:.4g})"
+        reward, cost = cmdp.units.shown(v_r, v_g)
+        title = f"reward {reward}\ncost {cost} (at most {cmdp.units.shown(0, cmdp.threshold)[1]})"
     figures = _figures()
     with figures.styled():
         figure = figures.Picture(figsize=(max(width, 3.2), height + 0.8))

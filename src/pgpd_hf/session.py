@@ -43,7 +43,7 @@ class Session:
     algorithm : NPGPDHF or ZPGPDHF
         With a number for each option that is None by default: most of these defaults need rewards,
         which nobody knows. People judge what they see: of a value, a share of discount ** (H + 1)
-        is cut off.
+        is cut off. NPGPD-HF asks about every state, also where trajectories hardly differ.
     seed : int
         Of the trajectories, which are those of :func:`run` with this seed and the same votes.
 

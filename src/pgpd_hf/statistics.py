@@ -17,8 +17,8 @@ def aggregate(trace: pd.DataFrame) -> pd.DataFrame:
 
     There is a row for each algorithm, in the order of the table, M and iteration, with the number
     of `seeds`, and of each value the mean and the ends `_low` and `_high` of its 95 % interval.
-    They are NaN for one seed. ValueError names a column that is missing, or a seed that stands
-    twice.
+    They are NaN for one seed. Units are those of the table. ValueError names a column that is
+    missing, or a seed that stands twice.
     """
     require_instance("trace", trace, pd.DataFrame)
     if trace.empty:
@@ -29,7 +29,8 @@ def aggregate(trace: pd.DataFrame) -> pd.DataFrame:
         if name != "algorithm" and not pd.api.types.is_numeric_dtype(trace[name]):
             raise ValueError(f"trace: numbers expected in column {name!r}")
     if (twice := trace.duplicated([*_KEYS, "seed"])).any():
-        found = dict(trace.loc[twice.idxmax(), [*_KEYS, "seed"]])
+        row = trace[twice].iloc[0]
+        found = ", ".join(f"{name} {row[name]}" for name in [*_KEYS, "seed"])
         raise ValueError(f"trace: different seeds expected, got two rows with {found}")
     rows = []
     for name in trace["algorithm"].unique():

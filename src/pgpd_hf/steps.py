@@ -38,6 +38,7 @@ CANDIDATES = {  # where a search begins
 }
 CHOSEN, TIED, DROPPED = "chosen", "tied", "dropped"
 LEVEL = 0.05  # largest probability that the best pair is dropped, if differences are normal
+_HARDLY = 0.9  # share of the uniform policy's score
 _LATE_WEIGHT = 0.5  # of the last quarter of a run
 _SCORED_PLACES = 100  # evenly over a run
 _FIRST_SEEDS, _MOST_SEEDS = 8, 10**4
@@ -68,8 +69,8 @@ def choose_steps(
     The score of a pair of steps, the smaller the better, is the positive part of the gap plus
     :math:`\max(1, 2\lambda^\star)` times that of the violation, in stored units: half of it the
     mean over whole runs, half over their last quarters, averaged over M. The lists grow by up to
-    four values at each end at which the best pair lies. A warning says if the chosen steps are at
-    an end after all, since better steps may lie beyond.
+    four values at each end at which the best pair lies. Warnings say if the chosen steps are at an
+    end after all, since better steps may lie beyond, and if they hardly learn.
 
     Parameters
     ----------
@@ -101,6 +102,9 @@ def choose_steps(
         tried = [f"{name} {scores[name].min():g} to {scores[name].max():g}" for name in NAMES]
         told = f"longer lists expected, since {steps} is at an end of {', '.join(tried)}"
         warnings.warn(f"candidates: {told}", stacklevel=2)
+    if hardly_learns(scores, cmdp):
+        told = f"more expected, since with {steps} runs are hardly better than the uniform policy"
+        warnings.warn(f"iterations: {told}", stacklevel=2)
     return steps
 
 
@@ -158,6 +162,18 @@ def search_steps(
 def violation_weight(optimum):
     """Weight of a violation beside a gap: more than a violation is worth."""
     return max(1.0, 2 * optimum.multiplier)
+
+
+def uniform_values(cmdp):
+    """Positive gap and violation (2,) of the uniform policy, with which runs begin."""
+    v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
+    return np.maximum([solve(cmdp).reward_value - v_r, cmdp.threshold - v_g], 0)
+
+
+def hardly_learns(scores, cmdp):
+    """Whether the chosen pair has nearly the score of the uniform policy."""
+    usual = uniform_values(cmdp) @ [1, violation_weight(solve(cmdp))]
+    return scores.loc[scores["standing"] == CHOSEN, "score"].item() > _HARDLY * usual
 
 
 def chosen_steps(scores: pd.DataFrame) -> StepSizes:
