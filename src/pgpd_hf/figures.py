@@ -54,7 +54,8 @@ class Picture(Figure):
 
     def _repr_png_(self):
         picture = io.BytesIO()
-        self.savefig(picture, format="png", dpi=150)
+        with styled():
+            self.savefig(picture, format="png", dpi=150)
         return picture.getvalue()
 
 
