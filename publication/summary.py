@@ -15,7 +15,7 @@ COLORS |= {"safe_rlhf_uniform": "#8fbf8f", "safe_rlhf": "#3c8a3c"}
 EVALUATORS = {16: 0.5, 64: 1}  # M, and how opaque its lines are
 HARD = 1  # the instance that is the hardest to make safe
 STEPS = {  # settings of long runs
-    "printed-slow": ("step of the paper", {"color": "#b3261e"}),
+    "printed-slow": ("step as printed", {"color": "#b3261e"}),
     "quadratic-slow": ("step / (1 + λ²)", {"color": "#1b5e7d", "linestyle": "--"}),
 }
 
@@ -52,7 +52,8 @@ def forgets(axes, long, ends):
     axes.set(xlim=(0, None), xlabel="millions of answers", ylabel="violation  $b - V_g$")
     axes.set_ymargin(0.15)
     axes.annotate("safe below 0", (0.03, 0.04), xycoords="axes fraction", color="0.3")
-    axes.annotate("means of runs, M = 16", (0.97, 0.26), xycoords="axes fraction", ha="right")
+    told = "means of runs\nM = 16\n$\\eta_2 = 0.0003$"
+    axes.annotate(told, (0.97, 0.26), xycoords="axes fraction", ha="right")
 
 
 def costs(axes, comparison):

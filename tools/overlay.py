@@ -127,6 +127,8 @@ def main():
     differing = sorted(key for key in first | second if first.get(key) != second.get(key))
     told = [f"  {key}: {first.get(key)}, {second.get(key)}" for key in differing]
     print("Settings that differ:", *(told or ["  none"]), sep="\n")
+    if alone := {*configs[0]["algorithms"]} ^ {*configs[1]["algorithms"]}:
+        print(f"In one of the two only, and left out: {', '.join(sorted(alone))}.")
     if configs[0]["environment"] != configs[1]["environment"]:
         print("Gaps and violations in different environments can hardly be compared.")
     if any(key.endswith(".iterations") for key in differing):

@@ -106,7 +106,8 @@ def differences(recorded, here, exact):
 def run(folder, cores, snakefile, arguments):
     """Run the workflow in a folder; only errors are shown."""
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / snakefile]
-    command += ["--directory", folder, "--cores", cores, "--quiet", "all", "--no-hooks"]
+    command += ["--quiet", "rules", "progress", "reason", "host"]  # but not what is wrong
+    command += ["--directory", folder, "--cores", cores, "--no-hooks"]
     done = subprocess.run([*command, *arguments], stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{done.stderr}error: the run in {folder} failed")
@@ -128,10 +129,11 @@ def tables(folder, study, full, pictures):
             yield f"{study}/tables/{path.name}", read(path), read(results / study / path.name)
         return
     for name in [*TABLES][: None if full else 3]:
-        recorded = read(REFERENCE / f"{name}.csv")
+        recorded, where = read(REFERENCE / f"{name}.csv"), f"reference/{name}.csv"
         if name == "runs" and not full:
             recorded = recorded[recorded["seed"] == "0"].reset_index(drop=True)
-        yield f"reference/{name}.csv", recorded, TABLES[name](results)
+            where += ", seed 0"
+        yield where, recorded, TABLES[name](results)
     for path in sorted(FIGURES.glob("*_*.csv")) if full else ():
         yield f"figures/{path.name}", read(path), read(folder / "figures" / path.name)
     if full and pictures:

@@ -55,7 +55,7 @@ def read(path, aliases=False):
                 raise ValueError(f"{line}: no alias expected, got *{event.anchor}")
             plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
             if plain and ODD_NUMBER.fullmatch(event.value):
-                told = f"{line}: a decimal number (1.0e-3) expected, got {event.value}"
+                told = f"{line}: a decimal number (1000 or 1.0e-3) expected, got {event.value}"
                 raise ValueError(told)
         content = yaml.load(text, Loader)
     except (ValueError, yaml.YAMLError, RecursionError) as error:

@@ -84,13 +84,15 @@ def about_safety(ends, runs):
     }
 
 
-def differences(runs, labels):
+def differences(runs, labels, algorithms):
     """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
     for name, place in options.own.items():
         other = load_class(place).streams
         if other in runs.index:
             less = (runs.loc[name] - runs.loc[other]).dropna().reset_index()
             both = f"{labels[name]} minus {labels[other]}"
+            if algorithms[name]["iterations"] != algorithms[other]["iterations"]:
+                both += " (T differs)"
             yield aggregate(less.assign(algorithm=both, iteration=0))
 
 
@@ -125,7 +127,7 @@ with one_line():
         "Gap: reward missing to the best safe policy. Negative violation: safer than required.",
         "On average: safe or unsafe if the violation's whole interval is; open if 0 lies inside.",
     ]
-    if tables := [*differences(runs, algorithm_labels(curves))]:
+    if tables := [*differences(runs, algorithm_labels(curves), config["algorithms"])]:
         text.append("\nOn the same random numbers, differences by seed, 95 % intervals:")
         text.append(show_ends(pd.concat(tables)))
     if options.rates:

@@ -56,6 +56,7 @@ def test_a_single_statement_runs_what_it_needs(tmp_path):
         (["statement=npgpd_gap_plateaus", "margin=nan"], "MARGIN: a number of at least 0 expected"),
         (["statement=npgpd_gap_most_gain_16_64", "margin=1"], "MARGIN: a STATEMENT that has a mar"),
         (["judged=few"], "SEEDS: a number of at least 1 expected, got 'few'"),
+        (["fresh=rev1"], "FRESH: 1, or a word of small letters expected, got 'rev1'"),
     ],
 )
 def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, words, told):
