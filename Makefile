@@ -77,7 +77,7 @@ notebooks: .venv/kernels  ## 1 | tutorial, lesson and votes as pages: results/no
 plan: .venv/installed  ## 0 | jobs, and the limits of minutes and memory that a cluster is told
 	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(OF_STUDY) $(OWN:%=--configfile %)
 
-steps: .venv/kernels  ## 3 | step sizes for CONFIG, as lines to copy into its file
+steps: .venv/kernels  ## 3 | step sizes for CONFIG, as the key algorithms of its file
 	.venv/bin/python -P tools/steps.py --cores $(CORES) $(OWN)
 
 ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
