@@ -109,6 +109,8 @@ def test_values_in_units_are_those_of_the_tables_themselves(units, form):
     assert cmdp.in_units(*cmdp.evaluate(policy)) == pytest.approx(sums, rel=precision)
     assert cmdp.in_units(0, cmdp.threshold)[1] == pytest.approx(100)
     assert not units or cmdp.units[:2] == (3, 1e5)
+    np.testing.assert_allclose(cmdp.fold([policy, policy])[1], folded, atol=1e-15)
+    assert (pgpd_hf.solve(cmdp).policy[~allowed] == 0).all()
 
 
 def test_largest_return_is_that_of_the_best_possible_path_and_clips_answers():
@@ -140,11 +142,13 @@ def test_constant_reward_or_cost_is_allowed(constant):
 
 
 def test_units_and_map_come_back_from_files_and_pickles(tmp_path):
-    cmdp = dataclasses.replace(CMDP.from_costs(**drawn(5, 4, 4)), map=[["S", "F"], ["H", "G"]])
+    given = drawn(5, 4, 4) | {"actions": np.eye(4) == 0}
+    cmdp = dataclasses.replace(CMDP.from_costs(**given), map=[["S", "F"], ["H", "G"]])
     cmdp.save(tmp_path / "mine.npz")
     for again in (CMDP.load(tmp_path / "mine.npz"), pickle.loads(pickle.dumps(cmdp))):
         assert (again.units, again.largest_return) == (cmdp.units, cmdp.largest_return)
         assert again.map.tolist() == [["S", "F"], ["H", "G"]]
+        assert (again.allowed == (np.eye(4) == 0)).all()
     for wrong in ([["S", "F"]], ["S", "F", "H", "G"], np.eye(2), 3):
         with pytest.raises(ValueError, match=r"^map: letters in rows and columns, 4 in all"):
             dataclasses.replace(cmdp, map=wrong)

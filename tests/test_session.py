@@ -20,6 +20,13 @@ ALGORITHMS = [
 ]
 
 
+def masked():
+    """CMDP in three of whose states an action is not allowed."""
+    cmdp, mask = random_process(3, 4, 3), np.arange(12).reshape(4, 3) % 4 > 0
+    parts = {"reward": cmdp.reward, "cost": cmdp.utility, "initial": cmdp.initial, "discount": 0.5}
+    return pgpd_hf.CMDP.from_costs(cmdp.transition, at_most=0.9, actions=mask, **parts)
+
+
 @pytest.fixture
 def session():
     return pgpd_hf.Session(random_process(1), ZPGPD, seed=0)
@@ -32,7 +39,7 @@ def everyone(session, names="abcde"):
     return pd.DataFrame(rows, columns=["question", "evaluator", "answer"])
 
 
-@pytest.mark.parametrize("cmdp", [random_process(2, 4, 5), absorbed()])
+@pytest.mark.parametrize("cmdp", [random_process(2, 4, 5), absorbed(), masked()])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_same_bits_as_a_run(cmdp, algorithm, tmp_path):
     """Evaluators answer by the words of the run's stream; the session is saved on the way."""
@@ -53,6 +60,9 @@ def test_same_bits_as_a_run(cmdp, algorithm, tmp_path):
     assert session.iteration == iterations
     assert session.policy.tobytes() == policies[0].tobytes()
     assert session.multiplier == trace["multiplier"].iloc[-1]
+    if cmdp.allowed is not None:
+        steps = session.trajectories
+        assert cmdp.allowed[steps["state"], steps["action"]].all()
 
 
 def test_trajectories_end_where_the_process_is_absorbed():

@@ -27,7 +27,7 @@ from pgpd_hf.arrays import (
     sizes,
 )
 from pgpd_hf.compilation import njit
-from pgpd_hf.costs import Units, stored
+from pgpd_hf.costs import Units, require_mask, stored
 
 Array = NDArray[np.float64]
 
@@ -63,6 +63,8 @@ class CMDP:
     map : array_like, str, shape (rows, columns), optional
         For pictures of policies, where states are the cells of a grid, row by row, and actions lead
         left, down, right and up. Letters are S start, G goal, H hole, F other cells.
+    allowed : array_like, bool, shape (S, A), optional
+        Actions that are allowed, where others are copies of the first of these.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class CMDP:
     largest_return: float | None = None
     units: Units | None = None
     map: NDArray[np.str_] | Any = None
+    allowed: NDArray[np.bool_] | Any = None
 
     def __post_init__(self) -> None:
         transition = require_probabilities("transition", self.transition, (None, None, None))
@@ -109,6 +112,7 @@ class CMDP:
             "largest_return": largest,
             "units": optional(_units, "units", self.units),
             "map": optional(_map, "map", self.map, *shape),
+            "allowed": optional(require_mask, "allowed", self.allowed, shape),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -143,8 +147,8 @@ class CMDP:
         initial, discount
             As for :class:`CMDP`.
         actions : array_like, bool, shape (S, A), optional
-            Which actions are allowed. The others become copies of the first allowed action: what a
-            policy gives to them belongs to that.
+            Which actions are allowed. The others become copies of the first allowed action, to
+            which :meth:`fold` adds their probability.
         reward_unit, cost_unit : float, optional
             Differences of returns at which evaluators with the logistic link vote .73 to .27; by
             default the largest return, so that returns of the CMDP lie in [0, 1].
@@ -200,6 +204,16 @@ class CMDP:
     def in_units(self, v_r: Any, v_g: Any) -> tuple[Any, Any]:
         """Reward and cost in the user's units, of two values; without units, the values."""
         return (v_r, v_g) if self.units is None else self.units.of_values(v_r, v_g)
+
+    def fold(self, policy: ArrayLike) -> Array:
+        """Policies (..., S, A) of the same values that take allowed actions only."""
+        policy = self.check_policy(policy)
+        if self.allowed is None:
+            return policy
+        folded = np.where(self.allowed, policy, 0.0)
+        first = np.arange(self.states), self.allowed.argmax(1)
+        folded[..., *first] += np.where(self.allowed, 0.0, policy).sum(-1)
+        return folded
 
     def evaluate(self, policy: ArrayLike) -> tuple[Array, Array]:
         r"""Evaluate policies exactly.

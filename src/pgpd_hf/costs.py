@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pgpd_hf.arguments import require_number
-from pgpd_hf.arrays import require_array, require_probabilities, sizes
+from pgpd_hf.arguments import optional, require_number
+from pgpd_hf.arrays import frozen, require_array, require_probabilities, sizes
 
 _ROUNDING = 1e-12
 _TABLES = 4  # copies of the transitions in memory: given, indexed, kept, alias tables
@@ -38,7 +38,11 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
     discount = require_number("discount", discount, at_least=0, below=1)
     transition = _dense(transition)
     shape = sizes(require_array("transition", transition, (None, None, None), finite=False))
-    source = np.arange(shape[0])[:, None], _sources(actions, shape)
+    allowed = optional(require_mask, "actions", actions, shape)
+    source = np.arange(shape[1])  # whose rows an action takes: its own, or the first allowed one's
+    if allowed is not None:
+        source = np.where(allowed, source, allowed.argmax(1)[:, None])
+    source = np.arange(shape[0])[:, None], source
     transition = np.asarray(transition)[source]
     transition = require_probabilities("transition", transition, (*shape, shape[0]))
 
@@ -65,6 +69,7 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
         "scale": max(float(reward.max()), float(utility.max())) or 1.0,
         "largest_return": max(most_reward, most_utility) or None,
         "units": Units(reward_unit, cost_unit, reward_zero, cost_zero),
+        "allowed": allowed,
     }
 
 
@@ -90,18 +95,15 @@ def _dense(transition):
     return transition.toarray().reshape(shape)
 
 
-def _sources(actions, shape):
-    """Action whose table rows each action takes, (S, A): itself, or else the first allowed one."""
-    numbers = np.arange(shape[1])
-    if actions is None:
-        return np.broadcast_to(numbers, shape)
-    allowed = require_array("actions", actions, shape) > 0
-    if np.asarray(actions).dtype != np.bool_:
-        raise ValueError(f"actions: True or False of shape {shape} expected, got numbers")
+def require_mask(name, value, shape):
+    """Which actions are allowed, (S, A); at least one in every state."""
+    allowed = require_array(name, value, shape) > 0
+    if np.asarray(value).dtype != np.bool_:
+        raise ValueError(f"{name}: True or False of shape {shape} expected, got numbers")
     without = np.flatnonzero(~allowed.any(1))
     if len(without):
-        raise ValueError(f"actions: at least one in every state expected, got none in {without[0]}")
-    return np.where(allowed, numbers, allowed.argmax(1)[:, None])
+        raise ValueError(f"{name}: at least one in every state expected, got none in {without[0]}")
+    return frozen(allowed)
 
 
 def _per_step(name, value, transition, source):

@@ -125,7 +125,8 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
     """
     shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)
-    slack = require_number("slack, by which V_g exceeds b", slack, at_most=excesses[-1])
+    name = "slack, by which V_g exceeds b" + (", in stored units" if cmdp.units else "")
+    slack = require_number(name, slack, at_most=excesses[-1])
     if cmdp.threshold <= 0:  # every policy meets it
         return 1
     demanded = np.interp(0.0, excesses, shares)

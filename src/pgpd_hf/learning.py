@@ -136,9 +136,7 @@ def learn_from_votes(
             policy = solve(estimated).policy
         except Infeasible:  # by the estimates
             policy = maximize(estimated, estimated.utility)
-        # Actions that were never seen are copies of the first one that was.
-        spare, policy = np.where(seen, 0, policy).sum(1), np.where(seen, policy, 0)
-        policy[np.arange(len(seen)), seen.argmax(1)] += spare
+        policy = estimated.fold(policy)  # no action that was never seen
         policy[ends] = 1 / seen.shape[1]  # where no action matters, votes tell their mean
         occupancy = estimated.occupancy(policy)[:, None] * policy
         return policy, np.append(occupancy, -unit)

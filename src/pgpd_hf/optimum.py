@@ -248,6 +248,7 @@ def mixture(cmdp, first, second, weight):
 
 
 def _optimum(cmdp, policy, multiplier, slack):
+    policy = cmdp.fold(policy)
     reward_value, utility_value = (float(value) for value in cmdp.evaluate(policy))
     values = reward_value, utility_value, multiplier, slack, cmdp.threshold
     return Optimum(policy, *values, cmdp.units)

@@ -49,8 +49,9 @@ def plot_policy(
     """Draw a policy, on a map where states lie on a grid, or else as a table.
 
     On a map, an arrow is as long as its action is probable, and the darker a cell, the more often
-    it is visited. Holes are dark, the goal is yellow; a number where episodes end is the discounted
-    probability of ending there. A table has a row of probabilities for each state.
+    it is visited. Holes are dark, the goal is yellow; a number where episodes end is the
+    probability of ending there, times gamma for each step. A table has a row of probabilities for
+    each state. Actions that are not allowed are folded into the first allowed action.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def plot_policy(
         Names for a table, instead of numbers.
     """
     require_instance("cmdp", cmdp, CMDP)
-    policy = cmdp.check_policy(policy, single=True)
+    policy = cmdp.fold(cmdp.check_policy(policy, single=True))
     names = _names("states", states, cmdp.states), _names("actions", actions, cmdp.actions)
     width, height = 0.6 * cmdp.actions + 1.2, min(0.25 * cmdp.states, 9.0)
     if cmdp.map is not None:

@@ -265,10 +265,12 @@ class Session:
     def _follow(self, cuts, state, action, words):
         """States and actions of a trajectory, with a random word for each step."""
         successors, width = self._setting.simulator.tables.successors, cuts.shape[1]
-        path = []
+        path, allowed = [], self._cmdp.allowed
         for word in words:
             if action is None:  # the policy chooses
                 action = int(np.searchsorted(cuts[state], word >> 32, "right"))
+            if allowed is not None and not allowed[state, action]:
+                action = int(allowed[state].argmax())  # of which it is a copy
             path.append((state, action))
             if self._ends[state]:
                 break
