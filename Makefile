@@ -93,7 +93,7 @@ study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGI
 overlay: .venv/installed  ## 0 | two that have run in one figure: EXPERIMENTS="paper mine"
 	.venv/bin/python tools/overlay.py $(EXPERIMENTS)
 
-report: $(if $(STUDY),study,figures)  ## 1 | an experiment, or a STUDY, in one file: report.html
+report: $(if $(STUDY),study,figures)  ## 1 | an experiment, or a STUDY (which it runs first), in one file
 	$(SNAKEMAKE) $(OF_STUDY) --report "results/$$NAME/$$STUDY/report.html" && \
 	    echo "results/$$NAME/$${STUDY:+$$STUDY/}report.html"
 

@@ -172,7 +172,7 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     table = pd.DataFrame({"gap": ["0.1"]})
     names |= {"run": lambda *told: None, "tables": lambda *told: [("runs.csv", table, table)]}
     names["main"]()
-    assert capsys.readouterr().out.endswith("yes\nAll agrees.\n")
+    assert capsys.readouterr().out.endswith("yes\nAll agrees; FULL=1 compares the rest.\n")
     names["tables"] = lambda *told: [("runs.csv", table, table + "1")]
     with pytest.raises(SystemExit, match="^Not all agrees; what was run is in "):
         names["main"]()

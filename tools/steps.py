@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from pgpd_hf import solve
 from pgpd_hf.environments import make_environment
 from pgpd_hf.steps import (
     CANDIDATES,
@@ -72,6 +73,8 @@ def main():
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     if told := horizon_caution(cmdp.discount, config["horizon"]):
         print(f"# {told} Steps are for the H of the file.")
+    if solve(cmdp).multiplier == 0:
+        print("# The constraint does not bind: the best policy without it is safe.")
     print("algorithms:  # in place of this key in the file")
     for name, options in config["algorithms"].items():
         if name in CANDIDATES:

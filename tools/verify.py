@@ -151,9 +151,11 @@ def main():
     print(f"Other platform: {', '.join(others)}." if others else "Every bit has to agree.")
     if others:
         print(f"Numbers may differ by {TOLERANCE}; pictures are not compared.")
+    snakefile = f"studies/{options.study}/Snakefile" if options.study else "Snakefile"
+    if not (CLONE / snakefile).is_file():
+        raise ValueError(f"STUDY: a folder of studies expected, got {options.study!r}")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     print(f"Running in {folder} ...", flush=True)
-    snakefile = f"studies/{options.study}/Snakefile" if options.study else "Snakefile"
     one_seed = not (options.study or options.full)
     run(folder, options.cores, snakefile, ["aggregate", "--config", "seeds=1"] if one_seed else [])
     wrong = []
@@ -166,7 +168,7 @@ def main():
     if wrong:
         sys.exit(f"Not all agrees; what was run is in {folder}")
     shutil.rmtree(folder)
-    print("All agrees.")
+    print("All agrees; FULL=1 compares the rest." if one_seed else "All agrees.")
 
 
 if __name__ == "__main__":

@@ -78,9 +78,13 @@ with one_line():
             other = "" if margin is None else f" Here the margin is {margin:g} instead."
             print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}{other}")
             if statements[0].source == FIGURE:
-                print("The part nearest to failing, with M in parentheses, in heights of a panel:")
+                print("The part nearest to failing, with M in parentheses, in heights of a panel,")
+                level = setting["level"]
+                told = f"a p of at most {level:g} decides, corrected for all parts"
+                print(f"{1 - 2 * level:.0%} intervals; {told}:")
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):
             for row in table[table["verdict"] == verdict].itertuples():
                 told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "
-                told += f"expected in ({row.above:g}, {row.below:g}); {row.replicates:g} seeds"
+                told += f"expected in ({row.above:g}, {row.below:g}); {row.replicates:g} seeds; "
+                told += f"p {row.p_reproduced:.2g} for it, {row.p_contradicted:.2g} against"
                 print(f"{verdict:12}  {row.statement}  {told if row.part == row.part else row.why}")
