@@ -69,6 +69,7 @@ def test_everything_else_works_without_any_study(tmp_path):
     left_out = shutil.ignore_patterns(".*", "results", "studies", "__pycache__")
     copy = shutil.copytree(ROOT, tmp_path / "copy", ignore=left_out)
     (copy / "studies").mkdir()
+    (copy / "tests/test_learning.py").unlink()  # half a minute, about the library alone
     environment = os.environ | {"PYTHONPATH": str(copy / "src")}
     for command in (
         ["pytest", "-q", "-x", "-m", "not workflow and not slurm", "tests", "src"],

@@ -105,7 +105,7 @@ def read_table(name, table, allowed):
 
     A column that allows None has names of people, which stay text. Other columns are ignored.
     """
-    got = shown(table)
+    given, got = table, None
     if isinstance(table, str | os.PathLike):
         name = f"{name}: {table}"
         try:
@@ -120,7 +120,7 @@ def read_table(name, table, allowed):
     columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
     if any(columns.count(column) != 1 for column in allowed):
         told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
-        raise ValueError(f"{name}: {told} expected, got {shown(columns) if columns else got}")
+        raise ValueError(f"{name}: {told} expected, got {got or shown(columns or given)}")
     if not 1 <= len(table) <= _MOST_ROWS:
         wrong = "more" if len(table) else "none"
         raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {wrong}")
