@@ -44,7 +44,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
         write_table(trace, path)
         write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
         write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
-        config = {"algorithms": {"npgpd_hf": {"rounds": seeds}}, "purpose": family}
+        config = {"algorithms": {"npgpd_hf": {"rounds": seeds}, name: {}}, "purpose": family}
         config |= {"environment": {"instance": 42}, "horizon": 3, "link": "logistic"}
         write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
         units = {"reward_unit": 10.0, "cost_unit": 2.0}
@@ -67,6 +67,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert said.split()[:8] == "algorithm M metric mine yours difference low high".split()
     differing = "  algorithms.npgpd_hf.rounds: 3, 5\n"
     differing += "" if paired else f"  purpose: typical, {purpose}\n"
+    differing += "In one of the two only, and left out: mine, yours.\n"
     assert f"\nSettings that differ:\n{differing}results/" in said
     assert ("over the 3 seeds that both have" in said) == paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
@@ -122,12 +123,13 @@ def test_steps_that_hardly_learn_or_lie_at_an_end_are_told(share, end):
     gap, violation = solve(cmdp).reward_value - v_r, max(0, cmdp.threshold - v_g)
     rows = {"primal_step": [0.1, 0.3], "dual_step": 0.2, "standing": ["chosen", "dropped"]}
     rows |= {"positive_gap": share * gap, "positive_violation": share * violation, "at_end": end}
-    weight = max(1, 2 * solve(cmdp).multiplier)
+    optimum = solve(cmdp)
+    weight = max(1, 2 * optimum.multiplier)
     table = pd.DataFrame(rows | {"score": share * (gap + weight * violation)})
     suggest.__globals__["search_steps"] = lambda *args, **options: table
     config = {"evaluators": [4], "horizon": 5, "link": "logistic"}
     config["algorithms"] = {"npgpd_hf": {"iterations": 30}}
-    said = "\n".join(suggest(cmdp, config, "npgpd_hf", 1))
+    said = "\n".join(suggest(cmdp, optimum, config, "npgpd_hf", 1))
     assert ("these hardly learn" in said) == (share > 0.9)
     assert ("Tried were primal_step 0.1 to 0.3, dual_step 0.2 to 0.2;" in said) == end
 

@@ -37,7 +37,7 @@ def in_units(cmdp, pair):
     return " and ".join(f"{value:.3g}" for value in pair * scales)
 
 
-def suggest(cmdp, config, name, threads):
+def suggest(cmdp, optimum, config, name, threads):
     """Lines of a configuration for one algorithm."""
     options = config["algorithms"][name]
     given = {key: config[key] for key in ("evaluators", "horizon", "link")} | options
@@ -49,8 +49,8 @@ def suggest(cmdp, config, name, threads):
     chosen = scores[scores["standing"] == CHOSEN].iloc[0]
     found = chosen[["positive_gap", "positive_violation"]]
     yield f"  # Positive gap and violation, as scored: {in_units(cmdp, found)};"
-    yield f"  # of the uniform policy: {in_units(cmdp, uniform_values(cmdp))}."
-    if hardly_learns(scores, cmdp):
+    yield f"  # of the uniform policy: {in_units(cmdp, uniform_values(cmdp, optimum))}."
+    if hardly_learns(scores, cmdp, optimum):
         yield "  # So these hardly learn: a larger T may."
     if scores.loc[scores["standing"] != DROPPED, "at_end"].any():
         ends = [f"{key} {scores[key].min():g} to {scores[key].max():g}" for key in NAMES]
@@ -70,15 +70,16 @@ def main():
     arguments = parser.parse_args()
     config, folder = CHECKS["check_files"](arguments.config)
     cmdp = make_environment(config["environment"], folder)
+    optimum = solve(cmdp)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     if told := horizon_caution(cmdp.discount, config["horizon"]):
         print(f"# {told} Steps are for the H of the file.")
-    if solve(cmdp).multiplier == 0:
+    if optimum.multiplier == 0:
         print("# The constraint does not bind: the best policy without it is safe.")
     print("algorithms:  # in place of this key in the file")
     for name, options in config["algorithms"].items():
         if name in CANDIDATES:
-            print(*suggest(cmdp, config, name, threads), sep="\n", flush=True)
+            print(*suggest(cmdp, optimum, config, name, threads), sep="\n", flush=True)
         else:
             print("  # Not searched here; pgpd_hf.choose_steps does it in Python:")
             print(as_yaml(name, options))

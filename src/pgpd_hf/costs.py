@@ -28,9 +28,9 @@ class Units(NamedTuple):
 
     def shown(self, v_r, v_g):
         """Reward and cost as text; what only rounding tells from zero is zero."""
-        zeros, values = (self.reward_zero, self.cost_zero), self.of_values(v_r, v_g)
-        near = [abs(it) < _ROUNDING * abs(zero) for zero, it in zip(zeros, values, strict=True)]
-        return [f"{0 if tiny else it:.6g}" for tiny, it in zip(near, values, strict=True)]
+        values, zeros = np.array(self.of_values(v_r, v_g)), np.array(self[2:])
+        values[abs(values) < _ROUNDING * abs(zeros)] = 0.0
+        return [f"{value:.6g}" for value in values]
 
 
 def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
@@ -39,10 +39,10 @@ def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):
     transition = _dense(transition)
     shape = sizes(require_array("transition", transition, (None, None, None), finite=False))
     allowed = optional(require_mask, "actions", actions, shape)
-    source = np.arange(shape[1])  # whose rows an action takes: its own, or the first allowed one's
+    taken = np.arange(shape[1])  # whose rows an action takes: its own, or the first allowed one's
     if allowed is not None:
-        source = np.where(allowed, source, allowed.argmax(1)[:, None])
-    source = np.arange(shape[0])[:, None], source
+        taken = np.where(allowed, taken, allowed.argmax(1)[:, None])
+    source = np.arange(shape[0])[:, None], taken
     transition = np.asarray(transition)[source]
     transition = require_probabilities("transition", transition, (*shape, shape[0]))
 

@@ -102,7 +102,7 @@ def choose_steps(
         tried = [f"{name} {scores[name].min():g} to {scores[name].max():g}" for name in NAMES]
         told = f"longer lists expected, since {steps} is at an end of {', '.join(tried)}"
         warnings.warn(f"candidates: {told}", stacklevel=2)
-    if hardly_learns(scores, cmdp):
+    if hardly_learns(scores, cmdp, solve(cmdp)):
         told = f"more expected, since with {steps} runs are hardly better than the uniform policy"
         warnings.warn(f"iterations: {told}", stacklevel=2)
     return steps
@@ -164,15 +164,15 @@ def violation_weight(optimum):
     return max(1.0, 2 * optimum.multiplier)
 
 
-def uniform_values(cmdp):
+def uniform_values(cmdp, optimum):
     """Positive gap and violation (2,) of the uniform policy, with which runs begin."""
     v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
-    return np.maximum([solve(cmdp).reward_value - v_r, cmdp.threshold - v_g], 0)
+    return np.maximum([optimum.reward_value - v_r, cmdp.threshold - v_g], 0)
 
 
-def hardly_learns(scores, cmdp):
+def hardly_learns(scores, cmdp, optimum):
     """Whether the chosen pair has nearly the score of the uniform policy."""
-    usual = uniform_values(cmdp) @ [1, violation_weight(solve(cmdp))]
+    usual = uniform_values(cmdp, optimum) @ [1, violation_weight(optimum)]
     return scores.loc[scores["standing"] == CHOSEN, "score"].item() > _HARDLY * usual
 
 

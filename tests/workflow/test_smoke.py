@@ -43,6 +43,8 @@ def test_outputs_are_those_that_are_promised(smoke):
     summary = (results / "summary.txt").read_text()
     assert len(summary.splitlines()) <= 40
     assert summary in output
+    pages = [path.stat().st_size for path in results.glob("notebooks/*.html")]
+    assert max(pages) < 1.5e6  # Chromium shows no larger page of a report
     told = "HF has the default's primal_step and dual_step, found for another M, H, T"
     assert summary.count(told) == 2
     assert "\nH = 10 misses 31% of a value at discount 0.9: horizon: 80 misses " in summary
