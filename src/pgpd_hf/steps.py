@@ -1,13 +1,11 @@
 """Step sizes by successive elimination (Even-Dar, Mannor and Mansour 2006).
 
-A pair of steps is scored by the mean positive gap plus w times the mean positive violation,
-averaged over all M: half of the score is about the whole run, half about its last quarter. The
-weight w is 2 lambda*, at least 1. By strong duality a violation v raises the reward by at most
-lambda* v, so that nothing is gained by an unsafe policy. All pairs run on the same random numbers,
-which no reported run uses. After 8, 16, 32, ... seeds a paired t test drops the pairs that are
-worse than the best pair. The grid grows where the best pair is at its end. In the end all pairs
-within one percent of the best score count as equal, and the smallest steps among them are chosen,
-so that noise does not choose.
+The score is that of :func:`choose_steps`. By strong duality a violation v raises the reward by at
+most lambda* v, so that with a weight of 2 lambda* nothing is gained by an unsafe policy. All pairs
+run on the same random numbers, which no reported run uses. After 8, 16, 32, ... seeds a paired t
+test drops the pairs that are worse than the best pair. In the end all pairs within one percent of
+the best score count as equal, and the smallest steps among them are chosen, so that noise does not
+choose.
 """
 
 from __future__ import annotations  # help() shows names of types
