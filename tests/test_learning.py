@@ -191,15 +191,6 @@ def test_absorbed_trajectories_stay_whether_or_not_the_table_says_so():
     assert learned.utility_value - learned.threshold == pytest.approx(excess, abs=0.5)
 
 
-def test_a_failed_program_is_not_taken_for_one_without_a_safe_policy(monkeypatch):
-    def solve(cmdp):
-        raise ValueError("method: policy_iteration expected, since the linear program failed")
-
-    monkeypatch.setattr("pgpd_hf.learning.solve", solve)
-    with pytest.raises(ValueError, match="^method: "):
-        pgpd_hf.learn_from_votes(binding(4), *survey(binding(4), 1, 2))
-
-
 BAD = {
     "kind": ["useful", None, 0],
     "first": [-1, 10**6, "x", None],
@@ -224,13 +215,13 @@ def test_bad_tables_and_arguments_are_refused(tmp_path):
         pgpd_hf.learn_from_votes(cmdp, steps, votes[votes["kind"] != "acceptable"])
     path = tmp_path / "votes.csv"
     path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,yes\n")
-    told = rf"^votes: {path}: answer from 0 to 1 expected, got 'yes' in row 0$"
+    told = rf"^votes: {path}: answer in \[0, 1\] expected, got 'yes' in row 0$"
     with pytest.raises(ValueError, match=told):
         pgpd_hf.learn_from_votes(cmdp, steps, path)
     path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,1,1\n")
-    with pytest.raises(ValueError, match=r"^votes: [^\n]+ got a line that has more fields"):
+    with pytest.raises(ValueError, match=r"^votes: .*: a CSV file in UTF-8 expected \(.*saw 7\)$"):
         pgpd_hf.learn_from_votes(cmdp, steps, path)
-    with pytest.raises(ValueError, match=r"^votes: .*/none.csv: .* got No such file or directory$"):
+    with pytest.raises(ValueError, match=r"^votes: .*/none.csv: .* No such file [^\n]+$"):
         pgpd_hf.learn_from_votes(cmdp, steps, tmp_path / "none.csv")
     never = np.eye(cmdp.states)[:, None].repeat(cmdp.actions, axis=1)
     stays = pgpd_hf.Process(never, cmdp.initial, 0.5)

@@ -117,7 +117,7 @@ GOOD = {"question": [0, 1], "evaluator": ["a", "b"], "answer": [0, 1]}
 BAD = [
     *({"question": [0, wrong]} for wrong in (3, -1, 0.5, "zero")),
     *({"answer": [0, wrong]} for wrong in (2, np.nan, [1], 10**400)),
-    *({"evaluator": ["a", wrong]} for wrong in (" ", None, "x" * 101)),
+    *({"evaluator": ["a", wrong]} for wrong in (" ", None)),
     {"evaluator": ["a", "a "], "question": [1, 1]},
     {"evaluator": ["first", "b"], "question": [2, 1]},
     {"evaluator": [*"abcdef"], "question": 1, "answer": 1},
@@ -212,16 +212,20 @@ def test_files_of_strangers_run_nothing(session, tmp_path, capsys):
     session.tell(everyone(session, "ab"))
     session.save(path)
     saved, whole = dict(np.load(path)), path.read_bytes()
+    told = str(saved["session"])
     changes = [
         {"evaluator": np.array([Trap()] * 6)},
-        {"algorithm": '["os.system", {}]'},
+        {"session": told.replace("zpgpd_hf", "os.system")},
+        {"session": told.replace("0, 0]", "-1, 0]")},
+        {"session": told.replace("0, 0]", "0, 1000000000000]")},
+        {"session": told[1:]},
         {"question": saved["question"] + 1},
         {"question": saved["question"][:-1]},
-        {"seed": -1},
-        {"iteration": 10**12},
-        {"process.transition": np.zeros((3, 2, 3))},
-        {"process.__class__": 1},
+        {"answer": saved["answer"] - 1},
+        {"transition": np.zeros((3, 2, 3))},
+        {"__class__": 1},
     ]
+    assert all(str(wrong.get("session")) != told for wrong in changes)
     for wrong in (*changes, b"", whole[:-100]):
         if isinstance(wrong, dict):
             np.savez(path, **(saved | wrong))

@@ -1,10 +1,4 @@
-r"""Learning from files of votes: reward and utility by maximum likelihood, then the linear program.
-
-With `level`, the questions about utility are split. The votes on one half choose the policy; those
-on the other half, on which the policy does not depend, bound :math:`V_g^\pi - b` of that single
-policy. The bound is the estimate :math:`c \cdot \hat\theta` less a quantile of its standard error
-and the largest bias that the ridge may cause while rewards of a step are in [0, scale].
-"""
+"""Learning from files of votes: reward and utility are estimated, then the program is solved."""
 
 from __future__ import annotations  # help() shows names of types
 
@@ -57,15 +51,15 @@ class Learned:
     doubts: tuple[str, ...]
 
     def __repr__(self) -> str:
-        excess = round(self.utility_value - self.threshold, 6) + 0.0
-        error = f"(standard error {self.standard_error:.2g}, in units of the link)"
-        told = ["safe" if self.safe else "not shown to be safe"]
+        excess = round(self.utility_value - self.threshold, 6) + 0.0  # no -0
+        told = "safe" if self.safe else "not shown to be safe"
         if self.lower is not None:
-            told += [f"V_g - b >= {self.lower:.3g}"]
-        told += [f"by the votes that chose it, V_g - b = {excess:.3g} {error}"]
+            told += f"; V_g - b >= {self.lower:.3g}"
+        told += f"; by the votes that chose it, V_g - b = {excess:.3g} "
+        told += f"(standard error {self.standard_error:.2g}, in units of the link)"
         if self.doubts:
-            told += [f"no level is promised, since {' and '.join(self.doubts)}"]
-        return f"<Learned: {'; '.join(told)}>"
+            told += f"; no level is promised, since {' and '.join(self.doubts)}"
+        return f"<Learned: {told}>"
 
 
 def learn_from_votes(
@@ -85,13 +79,12 @@ def learn_from_votes(
     process : Process or CMDP
         Rewards and utilities of a CMDP only tell which states are absorbing, and b is learned, too.
         Transitions that are None are estimated.
-    trajectories : DataFrame or path of a CSV file
-        `trajectory` and `time`, integers, `state` and `action`, as :attr:`Session.trajectories`.
-    votes : DataFrame or path of a CSV file
-        `question`, an integer, `kind` (helpful, harmless or acceptable), `first`, `second`,
-        `evaluator` and `answer`, as :attr:`Session.votes`.
-    link : str
-        A key of :data:`pgpd_hf.LINKS`.
+    trajectories, votes : DataFrame or path of a CSV file
+        As :attr:`Session.trajectories` and :attr:`Session.votes`: columns `trajectory`, `time`,
+        `state` and `action`; and `question`, `kind`, `first`, `second`, `evaluator` and `answer`.
+        Numbers of trajectories and questions may be any integers from 0 on.
+    link : {"logistic", "probit", "cauchy"}
+        Of the votes.
     ridge : float
         Weight of the normal prior of rewards and utilities, around half of the scale and in its
         units.
@@ -106,26 +99,34 @@ def learn_from_votes(
     Notes
     -----
     Where by the estimates no policy has the margin, the safest policy is returned. Without a level,
-    the policy meets b by the estimates, and about half of such policies do not in truth. With a
-    level, P(safe is told, and V_g < b) is about at most 1 - level for many votes, if people vote by
-    the link on known transitions, and are ten or more, or `independent`. If they are not
-    `independent`, the standard error is the larger of two: that of independent votes, and that of
-    independent people. Since people judge what they see, and V_g goes on for ever, no level is
-    promised if trajectories are cut off where more than a twentieth of a value is left.
+    the policy meets b by the estimates, and about half of such policies do not in truth.
+
+    With a level, votes on half of the questions about utility choose the policy, and votes on the
+    other half bound its V_g - b: the bound is their estimate less a quantile of its standard error,
+    and less the largest bias of the ridge. P(safe is told, and V_g < b) is then about at most
+    1 - level for many votes, if people vote by the link on known transitions, and are ten or more,
+    or `independent`. Unless they are, the standard error is the larger of two: that of independent
+    votes, and that of independent people. Since people judge what they see, and V_g goes on for
+    ever, no level is promised if trajectories are cut off where more than a twentieth of a value
+    is left.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
     margin = optional(require_number, "margin", margin)
     require_one_of("link", link, LINKS)
-    model = link, require_number("ridge", ridge, above=0) / cmdp.scale**2, cmdp.scale / 2
-    steps = _read_steps(process, trajectories)
+    ridge = require_number("ridge", ridge, above=0) / cmdp.scale**2
+    steps, numbers = _read_steps(process, trajectories)
     transition, seen, ends = _transitions(process, cmdp, steps)
     visits = _visits(steps, seen.shape, cmdp.discount, ends)
-    unit = visits[-1, -1]  # of b in theta
-    given, chooses = _read_votes(votes, steps["trajectory"].unique().tolist())
-    helpful = given["kind"] == KINDS.index("helpful")
-    reward = _Estimate(visits, given[helpful], *model).theta[:-1].reshape(seen.shape)
-    chosen = _Estimate(visits, given[~helpful & (chooses | (level is None))], *model)
+    questions, given = _read_votes(votes, numbers)
+    helpful = questions["kind"] == KINDS.index("helpful")
+    chooses = (questions.groupby("kind").cumcount() % 2 == 0) | (level is None)
+
+    def estimate(asked):
+        return _Estimate(questions[asked], given, visits, link, ridge, cmdp.scale / 2)
+
+    chosen, unit = estimate(~helpful & chooses), visits[-1, -1]
+    reward = estimate(helpful).theta[:-1].reshape(seen.shape)
     utility, threshold = chosen.theta[:-1].reshape(seen.shape), unit * chosen.theta[-1]
 
     def plan(margin):
@@ -145,24 +146,22 @@ def learn_from_votes(
     if level is not None and margin is None:
         for _ in range(3):  # the width depends on the policy, which depends on the margin
             policy, direction = plan(chosen.width(direction, level, independent))
+    lower = None
+    if level is not None:
+        judged = estimate(~helpful & ~chooses)
+        lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
     if not seen.all():
         told = f"{(~seen).sum()} pairs of state and action were never seen, and are not chosen"
         warnings.warn(told, stacklevel=2)
-    lower, doubts = None, []
-    if level is None:
-        doubts += ["none was asked for"]
-    else:
-        judged = _Estimate(visits, given[~helpful & ~chooses], *model)
-        lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
-    if process.transition is None:
-        doubts += ["transitions are estimated"]
-    if given["evaluator"].nunique() < _FEWEST and not independent:
-        doubts += [f"fewer than {_FEWEST} people voted"]
-    last = steps.drop_duplicates("trajectory", keep="last")
-    asked = np.setdiff1d(given.loc[~helpful, ["first", "second"]], [len(last)])
-    cut = last.iloc[asked][~ends[last["state"].iloc[asked]]]
-    if len(cut) and (left := cmdp.discount ** (cut["time"].min() + 1)) > _MOST_MISSED:
-        doubts += [f"trajectories are cut off where {left:.0%} of a value is left"]
+    about = np.setdiff1d(questions.loc[~helpful, ["first", "second"]], [len(visits) - 1])
+    left = 1 - (1 - cmdp.discount) * visits[about].sum(1).min()
+    few = not independent and given["evaluator"].nunique() < _FEWEST
+    doubts = {
+        "none was asked for": level is None,
+        "transitions are estimated": process.transition is None,
+        f"fewer than {_FEWEST} people voted": few,
+        f"trajectories are cut off where {left:.0%} of a value is left": left > _MOST_MISSED,
+    }
     return Learned(
         policy=policy,
         reward=reward,
@@ -171,26 +170,27 @@ def learn_from_votes(
         utility_value=float(direction[:-1] @ utility.ravel()),
         standard_error=float(np.sqrt(direction @ chosen.solve(direction))),
         lower=lower,
-        safe=lower is not None and lower >= 0 and not doubts,
-        doubts=tuple(doubts),
+        safe=lower is not None and lower >= 0 and not any(doubts.values()),
+        doubts=tuple(doubt for doubt, holds in doubts.items() if holds),
     )
 
 
 class _Estimate:
-    """Estimate of theta: a signal (S * A,), reward or utility, and b, from votes on some questions.
+    """Estimate of theta (S * A + 1,), from votes on some questions.
 
-    The last entry is b divided by the largest sum of visits, so that all entries are in [0, scale],
-    with the same prior.
+    Theta is a signal, reward or utility, and b divided by the largest sum of visits: all entries
+    are in [0, scale], with the same prior.
     """
 
-    def __init__(self, visits, given, link, ridge, middle):
-        self.given, self.link, self.ridge, self.middle = given, link, ridge, middle
-        questions = given.groupby("question")
-        asked, numbers = questions.first(), questions.size().to_numpy()
-        self.place = questions.ngroup().to_numpy()
-        self.features = visits[asked["second"]] - visits[asked["first"]]
-        votes, center = questions["answer"].sum().to_numpy(), np.full(visits.shape[1], middle)
-        self.theta = fit(self.features, votes, numbers, link, ridge, center, 0.0)
+    def __init__(self, questions, votes, visits, link, ridge, middle):
+        self.code, self.ridge, self.middle = LINKS[link].code, ridge, middle
+        self.votes = votes[votes["question"].isin(questions.index)]
+        self.place = questions.index.get_indexer(self.votes["question"])
+        self.features = visits[questions["second"]] - visits[questions["first"]]
+        numbers = np.bincount(self.place, minlength=len(questions))
+        favourable = np.bincount(self.place, self.votes["answer"], len(questions))
+        center = np.full(visits.shape[1], middle)
+        self.theta = fit(self.features, favourable, numbers, link, ridge, center, 0.0)
         self.information = information(self.features, numbers, self.theta, link, ridge, 0.0)
 
     def solve(self, direction):
@@ -204,11 +204,11 @@ class _Estimate:
         error = np.sqrt(max(0.0, solved @ direction - self.ridge * solved @ solved))
         width = stats.norm.ppf(level) * error
         if not independent:  # by the sums of what each person's votes contribute
-            answers, ones = self.given["answer"].to_numpy(np.float64), np.ones(len(self.given))
+            answers, ones = self.votes["answer"].to_numpy(np.float64), np.ones(len(self.votes))
             differences = (self.features @ self.theta)[self.place]
-            _, score, _ = log_likelihood(LINKS[self.link].code, differences, answers, ones)
+            _, score, _ = log_likelihood(self.code, differences, answers, ones)
             contributions = pd.Series(score * (self.features @ solved)[self.place])
-            sums = contributions.groupby(self.given["evaluator"].to_numpy()).sum()
+            sums = contributions.groupby(self.votes["evaluator"].to_numpy()).sum()
             free = max(1, len(sums) - 1)
             spread = np.sqrt(len(sums) / free * (sums**2).sum())
             width = max(width, stats.t.ppf(level, free) * spread)
@@ -216,7 +216,7 @@ class _Estimate:
 
 
 def _read_steps(process, trajectories):
-    """Steps of whole trajectories, in order."""
+    """Steps of whole trajectories, in order, and the numbers of the trajectories."""
     states, actions = labels(process)
     allowed = {"trajectory": NUMBERS, "time": NUMBERS, "state": states, "action": actions}
     steps = read_table("trajectories", trajectories, allowed)
@@ -225,27 +225,23 @@ def _read_steps(process, trajectories):
     if wrong.any():
         which = steps["trajectory"][wrong.argmax()]
         raise ValueError(f"trajectories: times 0, 1, 2, ... expected, not so in trajectory {which}")
-    return steps
+    steps["trajectory"], numbers = pd.factorize(steps["trajectory"])
+    return steps, numbers.tolist()
 
 
 def _transitions(process, cmdp, steps):
-    """Transitions or their estimates, which pairs were seen (S, A), and where it ends (S,)."""
-    goes_on = steps.duplicated("trajectory", keep="last")  # all but the last step of each
-    before, after = steps[goes_on], steps["state"].shift(-1)[goes_on].astype(np.int64)
-    moves = before["state"], before["action"], after
-    if process.transition is not None:
-        impossible = before["trajectory"][cmdp.transition[moves] == 0]
-        if len(impossible):
-            told = f"got one of probability 0 in trajectory {impossible.iloc[0]}"
-            raise ValueError(f"trajectories: possible steps expected, {told}")
-        return cmdp.transition, np.ones(cmdp.reward.shape, bool), absorbing_states(cmdp)
+    """Transitions or their estimates, which pairs are known (S, A), and where it ends (S,)."""
+    before = steps[steps.duplicated("trajectory", keep="last")]  # all but the last step of each
+    after = steps["state"].to_numpy()[before.index + 1]
     counts = np.zeros(cmdp.transition.shape)
-    np.add.at(counts, moves, 1)
-    seen = counts.sum(2) > 0
-    ends = ~seen.any(1)  # states that no trajectory leaves
+    np.add.at(counts, (before["state"], before["action"], after), 1)
+    if process.transition is not None:
+        if counts[cmdp.transition == 0].any():
+            raise ValueError("trajectories: possible steps expected, got one of probability 0")
+        return cmdp.transition, np.ones(cmdp.reward.shape, bool), absorbing_states(cmdp)
+    ends = ~counts.any((1, 2))  # no trajectory leaves these states
     counts[ends, :, ends] = 1
-    seen[ends] = True
-    return proportional(counts), seen, ends
+    return proportional(counts), counts.any(2), ends
 
 
 def _visits(steps, shape, discount, ends):
@@ -254,7 +250,7 @@ def _visits(steps, shape, discount, ends):
     A trajectory that was absorbed stays there for ever, and its visits are shared by all actions.
     The last row is that of a trajectory that is just acceptable: it visits only b.
     """
-    place, state = pd.factorize(steps["trajectory"])[0], steps["state"].to_numpy()
+    place, state = steps["trajectory"].to_numpy(), steps["state"].to_numpy()
     weights = discount ** steps["time"].to_numpy()
     stays = ~steps.duplicated("trajectory", keep="last") & ends[state]
     visits = np.zeros((place[-1] + 1, *shape))
@@ -267,20 +263,20 @@ def _visits(steps, shape, discount, ends):
 
 
 def _read_votes(votes, trajectories):
-    """Votes, with places of trajectories, by question, and which of them choose the policy."""
+    """Questions by their number, with places of trajectories, and votes."""
     allowed = {"question": NUMBERS, "kind": KINDS, "first": trajectories, "second": trajectories}
-    given = read_table("votes", votes, allowed | {"evaluator": None, "answer": range(2)})
+    given = read_table("votes", votes, allowed | {"evaluator": None, "answer": [0, 1]})
     require_single(given)
+    # A question about a single trajectory compares it with the one that is just acceptable.
+    single = given["kind"] == KINDS.index("acceptable")
+    given["first"] = given["first"].mask(single, len(trajectories))
     given = given.sort_values(["question", "evaluator"], ignore_index=True)
-    asked = given.drop_duplicates(["question", "kind", "first", "second"]).set_index("question")
-    if (twice := asked.index.duplicated()).any():
-        raise ValueError(f"votes: question {asked.index[twice.argmax()]} is told in two ways")
-    if not {KINDS.index("helpful"), KINDS.index("acceptable")} <= {*asked["kind"]}:
+    questions = given[[*allowed]].drop_duplicates().set_index("question")
+    if (twice := questions.index.duplicated()).any():
+        raise ValueError(f"votes: question {questions.index[twice.argmax()]} is told in two ways")
+    if not {KINDS.index("helpful"), KINDS.index("acceptable")} <= {*questions["kind"]}:
         raise ValueError(
             "votes: kinds helpful and acceptable expected, since comparisons leave the level of "
             "utility open, so that a threshold means nothing"
         )
-    # A question about a single trajectory compares it with the one that is just acceptable.
-    single = given["kind"] == KINDS.index("acceptable")
-    given["first"] = given["first"].mask(single, len(trajectories))
-    return given, given["question"].map(asked.groupby("kind").cumcount() % 2 == 0)
+    return questions, given

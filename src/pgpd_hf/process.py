@@ -3,7 +3,6 @@
 from __future__ import annotations  # help() shows names of types
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP
 
 KINDS = ("helpful", "harmless", "acceptable")
-NUMBERS = range(2**53)  # of questions and trajectories
+NUMBERS = range(2**53)  # of questions, trajectories and steps
 _MOST_ROWS = 5 * 10**6
 
 
@@ -40,12 +39,6 @@ class Process:
         Different names, which tables then have in place of numbers.
     render : callable, optional
         From the number of a state to its picture, as text in SVG, for :meth:`Session.write_page`.
-
-    Examples
-    --------
-    >>> import pgpd_hf
-    >>> pgpd_hf.Process([[[0.5, 0.5]], [[0, 1]]], [1, 0], 0.9, state_names=["ill", "well"])
-    <Process: |S| = 2, |A| = 1, discount 0.9>
     """
 
     transition: Any
@@ -105,65 +98,50 @@ def read_table(name, table, allowed):
 
     A column that allows None has names of people, which stay text. Other columns are ignored.
     """
-    given, got = table, None
     if isinstance(table, str | os.PathLike):
         name = f"{name}: {table}"
-        try:
-            with warnings.catch_warnings():  # of lines with more fields than the first
-                warnings.simplefilter("error", pd.errors.ParserWarning)
-                text = {"dtype": str, "keep_default_na": False}
-                table = pd.read_csv(table, nrows=_MOST_ROWS + 1, index_col=False, **text)
-        except pd.errors.ParserWarning:
-            got = "a line that has more fields than the first"
+        try:  # with the header as a row, since then no line may be longer
+            text = {"header": None, "dtype": str, "keep_default_na": False}
+            table = pd.read_csv(table, nrows=_MOST_ROWS + 2, **text)
         except (OSError, ValueError) as error:
-            got = getattr(error, "strerror", None) or "no CSV file in UTF-8"
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{name}: a CSV file in UTF-8 expected ({reason})") from error
+        table = table[1:].set_axis(table.loc[0], axis=1)
     columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
     if any(columns.count(column) != 1 for column in allowed):
         told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
-        raise ValueError(f"{name}: {told} expected, got {got or shown(columns or given)}")
+        raise ValueError(f"{name}: {told} expected, got {shown(columns or table)}")
     if not 1 <= len(table) <= _MOST_ROWS:
-        wrong = "more" if len(table) else "none"
-        raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {wrong}")
+        raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {len(table)}")
     table = table[[*allowed]].reset_index(drop=True)
+    text = {column: table[column].astype(str).fillna("").str.strip() for column in allowed}
     if "second" in allowed:  # which a question about a single trajectory does not have
-        single = table["kind"].astype(str).str.strip() == "acceptable"
-        table["second"] = table["second"].mask(single, table["first"])
-    return pd.DataFrame({column: _places(name, table[column], allowed[column]) for column in table})
+        text["second"] = text["second"].mask(text["kind"] == "acceptable", text["first"])
+    return pd.DataFrame({it: _places(name, text[it], allowed[it]) for it in allowed})
 
 
 def _places(name, values, allowed):
-    keys = values.astype(str).str.strip()
     if allowed is None:
-        found, wrong = keys, values.isna() | ~keys.str.len().between(1, 100)
-    else:
-        if not isinstance(allowed[0], str):
-            keys = keys.replace({"False": "0", "True": "1"})
-            numbers = pd.to_numeric(keys, errors="coerce").astype(np.float64)
-            whole = (numbers % 1 == 0) & (numbers < NUMBERS.stop)
-            keys = numbers.where(whole, -1).astype(np.int64)
-        found = pd.Index(allowed).get_indexer(keys)
-        wrong = found < 0
-    if wrong.any():
-        row = int(wrong.argmax())
+        if (values == "").any():
+            raise ValueError(f"{name}: {values.name} that is not blank expected, got ''")
+        return values
+    keys = values
+    if not isinstance(allowed[0], str):
+        numbers = pd.to_numeric(values, errors="coerce").astype(np.float64)
+        whole = (numbers % 1 == 0) & (numbers < NUMBERS.stop)
+        keys = numbers.where(whole, -1).astype(np.int64)
+    found = pd.Index(allowed).get_indexer(keys)
+    if (found < 0).any():
+        row = int(found.argmin())
         got = f"got {shown(values[row])} in row {row}"
-        raise ValueError(f"{name}: {values.name} {_expected(allowed)} expected, {got}")
+        raise ValueError(f"{name}: {values.name} in {shown(allowed)} expected, {got}")
     return found
-
-
-def _expected(allowed):
-    if allowed is None:
-        return "of 1 to 100 characters"
-    if isinstance(allowed, range):
-        return f"from {allowed[0]} to {allowed[-1]}"
-    if isinstance(allowed, list):  # numbers
-        return "in the table of trajectories"
-    return f"in {shown(allowed)}"
 
 
 def require_single(votes):
     """Refuse a second answer of a person to a question."""
-    twice = votes[votes.duplicated(["question", "evaluator"])]
-    if len(twice):
-        question, evaluator = twice[["question", "evaluator"]].iloc[0]
-        told = f"of {shown(evaluator)} to question {question}"
-        raise ValueError(f"votes: one answer {told} expected, got two")
+    twice = votes.duplicated(["question", "evaluator"])
+    if twice.any():
+        again = votes.loc[twice.idxmax()]
+        told = f"one answer of {shown(again['evaluator'])} to question {again['question']}"
+        raise ValueError(f"votes: {told} expected, got two")

@@ -1,8 +1,4 @@
-r"""Both algorithms with people in the loop: questions, votes, and the next policy.
-
-An iteration's trajectories are drawn as in a run with the same seed, and its update is that of the
-run; the votes come from people. Line numbers in comments are those of Algorithms 1 and 2.
-"""
+"""Both algorithms with people in the loop. Comments name lines of Algorithms 1 and 2."""
 
 from __future__ import annotations  # help() shows names of types
 
@@ -10,7 +6,6 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
@@ -29,7 +24,6 @@ from pgpd_hf.trajectories import absorbing_states, action_thresholds, draw, draw
 from pgpd_hf.zpgpd_hf import ZPGPDHF
 
 _ALGORITHMS = {kind.name: kind for kind in (NPGPDHF, ZPGPDHF)}
-_REQUIRED = "evaluators", "horizon", "primal_step", "dual_step", "multiplier_bound", "perturbation"
 _VOTE = {"question": np.int64, "evaluator": np.str_, "answer": np.int64}
 
 
@@ -41,11 +35,10 @@ class Session:
     process : Process or CMDP
         Rewards and utilities of a CMDP only tell which states are absorbing.
     algorithm : NPGPDHF or ZPGPDHF
-        With a number for each option that is None by default: most of these defaults need rewards,
-        which nobody knows. People judge what they see: of a value, a share of discount ** (H + 1)
-        is cut off. NPGPD-HF asks about every state, also where trajectories hardly differ.
+        With a number for each option that is None by default, since nobody knows rewards. People
+        judge what they see: of a value, a share of discount ** (H + 1) is cut off.
     seed : int
-        Of the trajectories, which are those of :func:`run` with this seed and the same votes.
+        Policies and trajectories are those of :func:`run` with this seed and the same votes.
 
     Attributes
     ----------
@@ -60,13 +53,12 @@ class Session:
     >>> steps = {"primal_step": 0.1, "dual_step": 0.1, "multiplier_bound": 4.0}
     >>> algorithm = pgpd_hf.ZPGPDHF(evaluators=1, horizon=5, perturbation=0.3, **steps)
     >>> session = pgpd_hf.Session(pgpd_hf.random_cmdp(3, 2, 1), algorithm, seed=0)
-    >>> questions = session.ask()
-    >>> questions
+    >>> session.ask()
        question        kind  first  second
     0         0     helpful      0       1
     1         1    harmless      0       1
     2         2  acceptable      0    <NA>
-    >>> session.tell(questions[["question"]].assign(evaluator="ann", answer=[1, 0, 1]))
+    >>> session.tell(session.ask()[["question"]].assign(evaluator="ann", answer=[1, 0, 1]))
     >>> session
     <Session: zpgpd_hf, iteration 1, 0 of 3 votes>
     """
@@ -76,25 +68,24 @@ class Session:
     ) -> None:
         if type(algorithm) not in _ALGORITHMS.values():
             raise ValueError(f"algorithm: NPGPDHF or ZPGPDHF expected, got {shown(algorithm)}")
-        if missing := [name for name in _REQUIRED if getattr(algorithm, name, 0) is None]:
+        if missing := [name for name, option in vars(algorithm).items() if option is None]:
             raise ValueError(f"algorithm: numbers expected for {', '.join(missing)}, got None")
         if algorithm.random_answers:
             raise ValueError("random_answers: 0 expected, since people answer")
-        self._cmdp = cmdp_of(process)
+        cmdp = cmdp_of(process)
         if process.transition is None:
             raise ValueError("process: transitions expected, got None")
         self.process, self.algorithm = process, algorithm
         self.seed = require_integer("seed", seed, 0)
         # Every option that would need an optimum or T is given.
-        self._setting = algorithm.prepare(self._cmdp, None, 1)  # type: ignore[arg-type]
-        self._ends = absorbing_states(self._cmdp)
-        self._run = Run(algorithm, self._setting, self.seed, "run")
-        self._drawn = self._run.draw(1)  # random numbers of the next iteration
-        # Trajectories, as lists of states and actions, and questions; an index is a number.
-        self._paths: list = []
-        self._questions: list = []
+        setting = algorithm.prepare(cmdp, None, 1)  # type: ignore[arg-type]
+        self._ends = absorbing_states(cmdp)
+        self._starts, self._plan = _plan_round(algorithm, *cmdp.reward.shape)
         self._votes = pd.DataFrame({name: [] for name in _VOTE}).astype(_VOTE)
-        self._begin(0, algorithm.start(self._cmdp), 0.0)
+        self._paths: list = []  # states and actions of each trajectory
+        self._run = Run(algorithm, setting, self.seed, "run")
+        self._drawn = self._run.draw(1)  # random numbers of the next iteration
+        self._begin(0, algorithm.start(cmdp), 0.0)
 
     @property
     def policy(self) -> Array:
@@ -106,18 +97,18 @@ class Session:
         """Steps of all trajectories so far: H + 1, or fewer where the process is absorbed."""
         rows = [(k, t, *step) for k, path in enumerate(self._paths) for t, step in enumerate(path)]
         table = pd.DataFrame(rows, columns=["trajectory", "time", "state", "action"])
-        for column, names in zip(("state", "action"), labels(self.process), strict=True):
-            table[column] = pd.Index(names)[table[column]]
-        return table
+        states, actions = map(pd.Index, labels(self.process))
+        return table.assign(state=states[table["state"]], action=actions[table["action"]])
 
     @property
     def votes(self) -> pd.DataFrame:
         """All votes so far, with what they are about, as :func:`learn_from_votes` takes them."""
-        return _table(self._questions).merge(self._votes, on="question")
+        about = self._about(self._votes["question"].to_numpy())
+        return about.join(self._votes[["evaluator", "answer"]])
 
     def ask(self) -> pd.DataFrame:
         """Questions of this iteration: number, kind, first and second trajectory."""
-        return _table(self._questions[self._asked.start :])
+        return self._about(np.array(self._asked))
 
     def tell(self, votes: pd.DataFrame | str | PathLike[str]) -> None:
         """Take votes, all or none; the iteration ends when M have voted on each question.
@@ -128,9 +119,9 @@ class Session:
             `question`, `evaluator` (a pseudonym), and `answer`: 1 if the second trajectory is more
             helpful or less harmful, or if the single trajectory is acceptable; otherwise 0.
         """
-        allowed = {"question": self._asked, "evaluator": None, "answer": range(2)}
+        allowed = {"question": [*self._asked], "evaluator": None, "answer": [0, 1]}
         table = read_table("votes", votes, allowed)
-        table["question"] += self._asked.start
+        table["question"] += self._asked[0]
         every = pd.concat([self._votes, table], ignore_index=True)
         require_single(every)
         tally, most = self._tally(every), self.algorithm.evaluators
@@ -151,19 +142,14 @@ class Session:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the session to a NumPy archive (.npz); an older file is replaced as a whole."""
-        arrays = {
-            "algorithm": json.dumps([self.algorithm.name, asdict(self.algorithm)]),
-            "iteration": self.iteration,
-            "seed": self.seed,
-            **{name: self._votes[name].to_numpy(kind) for name, kind in _VOTE.items()},
-        }
-        for name, part in vars(self.process).items():
-            if part is not None and name != "render":
-                arrays[f"process.{name}"] = part
+        parts = vars(self.process).items()
+        arrays = {name: part for name, part in parts if part is not None and name != "render"}
+        arrays |= {name: self._votes[name].to_numpy(kind) for name, kind in _VOTE.items()}
+        told = self.algorithm.name, asdict(self.algorithm), self.seed, self.iteration
         unfinished = Path(f"{path}.unfinished")
         try:
             with open(unfinished, "wb") as file:
-                np.savez(file, **arrays)
+                np.savez(file, session=json.dumps(told), **arrays)
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(path)
@@ -178,20 +164,18 @@ class Session:
         """
         saved = read_archive(path)
         try:
-            parts = {name[8:]: it for name, it in saved.items() if name.startswith("process.")}
-            process = CMDP(**parts) if "reward" in parts else Process(render=render, **parts)
-            name, options = json.loads(str(saved["algorithm"]))
-            session = cls(process, _ALGORITHMS[name](**options), int(saved["seed"]))
-            votes = pd.DataFrame({name: saved[name] for name in _VOTE})
-            for iteration, told in votes.groupby(votes["question"] // session._setting.questions):
+            name, options, seed, iteration = json.loads(str(saved.pop("session")))
+            votes = pd.DataFrame({column: saved.pop(column) for column in _VOTE})
+            process = CMDP(**saved) if "reward" in saved else Process(render=render, **saved)
+            session = cls(process, _ALGORITHMS[name](**options), seed)
+            for number, told in votes.groupby(votes["question"] // len(session._asked)):
                 session.tell(told)
-                if session.iteration == iteration < saved["iteration"]:
+                if session.iteration == number < iteration:
                     session.close()
-            if session.iteration != saved["iteration"]:
-                raise ValueError(f"votes of {session.iteration} iterations")
+            if session.iteration != iteration:
+                raise ValueError
         except Exception as error:  # damaged files raise almost anything
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{path}: {reason}; a file of Session.save expected") from error
+            raise ValueError(f"{path}: an undamaged file of Session.save expected") from error
         return session
 
     def write_page(
@@ -204,30 +188,35 @@ class Session:
         """
         states, actions = labels(self.process)
         render = getattr(self.process, "render", None)
-        pictures = render and [
-            require_instance("render", render(state), str) for state in range(len(states))
-        ]
-        asked = self._questions[self._asked.start :]
-        first = asked[0][2]
+        pictures = [*map(render, range(len(states)))] if render else []
+        first = int(self.ask()["first"].min())
         data = {
             "title": require_instance("title", title, str),
             "introduction": require_instance("introduction", introduction, str),
-            "questions": asked,
+            "questions": json.loads(self.ask().to_json(orient="values")),
             "trajectories": dict(enumerate(self._paths[first:], first)),
             "ends": self._ends.tolist(),
             "states": [*states],
             "actions": [*actions],
-            "pictures": pictures,
+            "pictures": [require_instance("render", picture, str) for picture in pictures],
         }
-        # No text can end the element that holds the data.
-        text = json.dumps(data).replace("<", "\\u003c")
-        template = files("pgpd_hf").joinpath("vote.html").read_text(encoding="utf-8")
-        Path(path).write_text(template.replace("DATA", text, 1), encoding="utf-8")
+        text = json.dumps(data).replace("<", "\\u003c")  # no text ends the element that holds it
+        page = Path(__file__).with_name("vote.html").read_text(encoding="utf-8")
+        Path(path).write_text(page.replace("DATA", text, 1), encoding="utf-8")
 
     def __repr__(self) -> str:
-        numbers = self._tally(self._votes)["size"]
-        told = f"{numbers.sum()} of {numbers.size * self.algorithm.evaluators} votes"
+        numbers, most = self._tally(self._votes)["size"], self.algorithm.evaluators
+        told = f"{numbers.sum()} of {numbers.size * most} votes"
         return f"<Session: {self.algorithm.name}, iteration {self.iteration}, {told}>"
+
+    def _about(self, numbers):
+        """Questions with these numbers; every round has the same plan."""
+        rounds, places = np.divmod(numbers, len(self._plan))
+        table = self._plan.iloc[places].reset_index(drop=True)
+        for column in ("first", "second"):
+            table[column] += rounds * len(self._starts)
+        table.insert(0, "question", numbers)
+        return table
 
     def _tally(self, votes):
         """Answers of 1 ("sum"), and all answers ("size"), to the questions of this iteration."""
@@ -235,8 +224,8 @@ class Session:
         return tally.reindex(self._asked, fill_value=0)
 
     def _begin(self, iteration, theta, multiplier):
-        """Draw the trajectories of an iteration, lay out its questions, and begin it."""
-        algorithm, setting, how = self.algorithm, self._setting, self._setting.perturbation
+        """Begin an iteration: draw its trajectories."""
+        algorithm, setting, how = self.algorithm, self._run.setting, self._run.setting.perturbation
         policies, direction = [algorithm.policy(theta)], np.ones_like(theta)
         if not np.isfinite(policies[0]).all():
             raise ValueError("primal_step: a smaller number expected, rounding destroys the policy")
@@ -248,24 +237,22 @@ class Session:
         cuts = np.empty((len(policies), len(theta), table_width(theta.shape[1])), np.uint64)
         for policy, cut in zip(policies, cuts, strict=True):
             action_thresholds(policy, cut)
-        of_steps, of_starts = np.split(words, [setting.env_steps])
-        of_steps = of_steps.reshape(algorithm.horizon + 1, algorithm.rounds, -1)
-        paths, questions = [*self._paths], [*self._questions]
-        for n in range(algorithm.rounds):
-            first_state = int(draw_start(setting.simulator.tables, of_starts[n]))
-            starts, asked = _plan(algorithm, *theta.shape, first_state, len(paths))
-            questions += [(k, *about) for k, about in enumerate(asked, len(questions))]
-            for k, start in enumerate(starts):  # of both policies in turn, in Algorithm 2
-                paths.append(self._follow(cuts[k % len(cuts)], *start, of_steps[:, n, k]))
-        self._asked = range(len(self._questions), len(questions))
-        self._paths, self._questions, self._drawn = paths, questions, self._run.draw(1)
+        of_steps, rest = np.split(words, [setting.env_steps])
+        of_steps = of_steps.reshape(algorithm.horizon + 1, -1)
+        paths = [*self._paths]
+        for k, (state, action) in enumerate(self._starts * algorithm.rounds):
+            if state is None:
+                state = int(draw_start(setting.simulator.tables, rest[k // len(self._starts)]))
+            paths.append(self._follow(cuts[k % len(cuts)], state, action, of_steps[:, k]))
+        self._paths, self._drawn = paths, self._run.draw(1)
         self._theta, self._direction = theta, direction
         self.iteration, self.multiplier = iteration, multiplier
+        self._asked = range(setting.questions * iteration, setting.questions * (iteration + 1))
 
     def _follow(self, cuts, state, action, words):
         """States and actions of a trajectory, with a random word for each step."""
-        successors, width = self._setting.simulator.tables.successors, cuts.shape[1]
-        path, allowed = [], self._cmdp.allowed
+        successors, width = self._run.setting.simulator.tables.successors, cuts.shape[1]
+        path, allowed = [], self._run.cmdp.allowed
         for word in words:
             if action is None:  # the policy chooses
                 action = int(np.searchsorted(cuts[state], word >> 32, "right"))
@@ -280,17 +267,17 @@ class Session:
 
     def _update(self, tally):
         """Both steps: lines 8-23 of Algorithm 1, lines 8-17 of Algorithm 2."""
-        algorithm, steps, how = self.algorithm, self._setting.steps, self._setting.perturbation
-        options = algorithm.link, self._cmdp.return_bound(algorithm.horizon), algorithm.estimator
+        algorithm, cmdp, setting = self.algorithm, self._run.cmdp, self._run.setting
+        steps, how = setting.steps, setting.perturbation
+        reading = algorithm.link, cmdp.return_bound(algorithm.horizon), algorithm.estimator
         differences = [
-            make_evaluators(number, *options).estimate[votes]
+            make_evaluators(number, *reading).estimate[votes]
             for votes, number in zip(tally["sum"], tally["size"], strict=True)
         ]
-        of_rounds = np.reshape(differences, (algorithm.rounds, -1))
-        means = sum(of_round / algorithm.rounds for of_round in of_rounds)
+        means = sum(np.reshape(differences, (algorithm.rounds, -1)) / algorithm.rounds)
         slopes = means[:-1:2] + self.multiplier * means[1::2]
         if how is None:
-            slopes, unit = slopes.reshape(self._theta.shape), 1 - self._cmdp.discount
+            slopes, unit = slopes.reshape(self._theta.shape), 1 - cmdp.discount
         else:
             slopes, unit = how.dimension / how.radius * slopes, 1.0
         primal_step = steps.primal / unit / normalizer(steps.power, self.multiplier)
@@ -301,23 +288,20 @@ class Session:
         self._begin(self.iteration + 1, theta, multiplier)
 
 
-def _table(questions):
-    table = pd.DataFrame(questions, columns=["question", "kind", "first", "second"])
-    return table.astype({"second": "Int64"})
+def _plan_round(algorithm, states, actions):
+    """Trajectories of a round, and a table of the questions about them.
 
-
-def _plan(algorithm, states, actions, first_state, base):
-    """Trajectories of a round, numbered from `base` on, and its questions.
-
-    A trajectory has its first state and its first action; None is drawn from the policy. A question
-    has its kind and its trajectories.
+    A trajectory has its first state and its first action. A state that is None is drawn from rho,
+    an action from the policy: in Algorithm 2 from both policies in turn.
     """
     if isinstance(algorithm, ZPGPDHF):  # lines 5-7
-        starts, pairs, single = [(first_state, None)] * 2, [(0, 1)], 0
+        starts, compared, single = [(None, None)] * 2, [(0, 1)], 0
     else:  # lines 4-7, 13 and 14
-        actions_from = [*np.ndindex(states, actions)]
-        starts = [(s, None) for s in range(states)] + actions_from + [(first_state, None)]
-        pairs = [(s, states + k) for k, (s, _) in enumerate(actions_from)]
+        pairs = [*np.ndindex(states, actions)]
+        starts = [(s, None) for s in range(states)] + pairs + [(None, None)]
+        compared = [(s, states + k) for k, (s, _) in enumerate(pairs)]
         single = len(starts) - 1
-    questions = [(kind, base + i, base + j) for i, j in pairs for kind in KINDS[:2]]
-    return starts, [*questions, (KINDS[2], base + single, None)]
+    questions = [(kind, *both) for both in compared for kind in KINDS[:2]]
+    questions += [(KINDS[2], single, None)]
+    table = pd.DataFrame(questions, columns=["kind", "first", "second"])
+    return starts, table.astype({"second": "Int64"})
