@@ -92,7 +92,7 @@ def test_policy_is_drawn_as_arrows_on_a_map():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: pgpd_hf.plot_curves(pd.DataFrame({"seed": [0]})), "curve: column 'algorithm'"),
+        (lambda: pgpd_hf.plot_curves(pd.DataFrame({"seed": [0]})), "curve: a table of pgpd_hf"),
         (lambda: pgpd_hf.plot_policy(PROCESS, 2 * POLICY), "policy: probabilities that sum to 1"),
         (lambda: pgpd_hf.plot_policy(PROCESS, [POLICY]), "policy: shape"),
         (lambda: pgpd_hf.plot_policy(PROCESS, POLICY, states=["a"]), "states: 4 names expected"),

@@ -37,7 +37,7 @@ def made_up(monkeypatch, score, grid, seeds=64):
 @pytest.fixture
 def fixed(monkeypatch):
     """A grid that does not grow."""
-    monkeypatch.setattr(steps, "_GROWTH", 0)
+    monkeypatch.setattr(steps, "_LONGEST", 0)
 
 
 @pytest.mark.usefixtures("fixed")
@@ -104,12 +104,12 @@ def test_the_grid_grows_where_its_end_leads(monkeypatch, best):
     assert not table.loc[table["standing"] == CHOSEN, "at_end"].item()
 
 
-def test_it_grows_by_four_values_but_not_from_a_single_value_and_its_end_is_told(monkeypatch):
+def test_it_grows_to_seven_values_but_not_from_a_single_value_and_its_end_is_told(monkeypatch):
     table = made_up(monkeypatch, lambda pair, seed: 1 / pair[0], ([1, 10], [7]))
-    assert table["primal_step"].tolist() == [1, 10, 100, 1000, 1e4, 1e5]
-    assert table["at_end"].tolist() == [True, *[False] * 4, True]
+    assert table["primal_step"].tolist() == [1, 10, 100, 1000, 1e4, 1e5, 1e6]
+    assert table["at_end"].tolist() == [True, *[False] * 5, True]
     given = {"candidates": {"primal_step": [1, 10], "dual_step": 7}, **SETTING}
-    with pytest.warns(UserWarning, match="longer lists expected, since .*: 100000.0, ") as told:
+    with pytest.warns(UserWarning, match="longer lists expected, since .*: 1000000.0, ") as told:
         choose_steps(CMDP, "npgpd_hf", evaluators=16, **given)
     assert told[0].filename == __file__
 

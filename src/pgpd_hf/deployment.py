@@ -106,7 +106,7 @@ def certificate(cmdp: CMDP, favourable: int, answers: int, level: float = 0.95) 
 
 
 def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
-    r"""Number of answers by which a policy is certified with probability .9.
+    r"""Least number of answers by which a policy is certified with probability .9.
 
     Parameters
     ----------
@@ -120,8 +120,7 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
     Returns
     -------
     int or float
-        One answer less is not enough. Infinite above a billion, as where curvature takes the slack
-        away.
+        Infinite above a billion, as where curvature takes the slack away.
     """
     shares, excesses = _boundary(cmdp)
     level = require_number("level", level, above=0, at_most=1)
@@ -132,14 +131,13 @@ def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
     demanded = np.interp(0.0, excesses, shares)
     chance = vote_probability(LOGISTIC, slack)
 
-    def too_few(answers):
+    def enough(answers):
         votes = math.ceil(special.bdtrik(level, answers, demanded))  # the most that do not suffice
         votes -= special.bdtr(votes - 1, answers, demanded) >= level
-        return special.bdtrc(votes, answers, chance) < _POWER
+        return special.bdtrc(votes, answers, chance) >= _POWER
 
-    possible = range(1, _MOST_ANSWERS + 1)
-    fewer = bisect_left(possible, True, key=lambda answers: not too_few(answers))
-    return math.inf if fewer == _MOST_ANSWERS else possible[fewer]
+    least = bisect_left(range(_MOST_ANSWERS + 1), True, 1, key=enough)
+    return least if least <= _MOST_ANSWERS else math.inf
 
 
 def _boundary(cmdp):
@@ -151,9 +149,9 @@ def _boundary(cmdp):
     # A staircase below the curve, so that the bound errs towards lower values: between two points
     # of the grid x is at least the left one, the link at most the right one.
     above = np.append(heights[1:], heights[-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slopes = np.where(above > above[0], (x - x[0]) / (above - above[0]), np.inf)
-    touch = slopes.argmin() if np.isfinite(slopes).any() else _CURVE_POINTS
+    slopes = np.full_like(x, np.inf)
+    np.divide(x - x[0], above - above[0], out=slopes, where=above > above[0])
+    touch = slopes.argmin() if above[-1] > above[0] else _CURVE_POINTS
     return np.append(above[0], above[touch:]), np.append(x[0], x[touch:])
 
 

@@ -97,7 +97,6 @@ def figure1(aggregate, possible):
             for metric, axes in zip(METRICS, row, strict=True):
                 _draw(axes, aggregate, algorithm, metric, possible)
                 axes.set_title(f"({next(letters)}) {finding(aggregate, algorithm, metric)}")
-                axes.set_xlabel(_iteration_label(aggregate, algorithm))
                 axes.tick_params(labelleft=True)
             label = textwrap.fill(algorithm_labels(aggregate)[algorithm], 24)
             row[0].set_ylabel(label, fontweight="bold", fontsize=9)
@@ -126,11 +125,9 @@ def panel(aggregate, algorithm, metric, possible):
         axes = figure.subplots()
         _draw(axes, aggregate, algorithm, metric, possible)
         _finish([axes], metric, aggregate[aggregate["algorithm"] == algorithm])
-        name = (
-            f"{metric.replace('_', ' ').capitalize()} of {algorithm_labels(aggregate)[algorithm]}"
-        )
-        axes.set_title(f"{name}:\n{finding(aggregate, algorithm, metric)}")
-        axes.set_xlabel(_iteration_label(aggregate, algorithm))
+        name = metric.replace("_", " ").capitalize()
+        title = f"{name} of {algorithm_labels(aggregate)[algorithm]}:"
+        axes.set_title(f"{title}\n{finding(aggregate, algorithm, metric)}")
         axes.set_ylabel(metric_label(aggregate, metric))
     return figure
 
@@ -189,14 +186,14 @@ def _draw(axes, aggregate, algorithm, metric, possible):
         axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
         axes.plot(x, curve[metric], color=color, label=evaluators_label(number))
     axes.axhline(0, color="0.3", linewidth=0.8)
+    axes.set_xlabel(_iteration_label(table.iloc[-1]))
     axes.set_xlim(0, table["iteration"].max())
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
-def _iteration_label(aggregate, algorithm):
-    """Label of the horizontal axis, with the answers of an iteration."""
-    last = aggregate[aggregate["algorithm"] == algorithm].iloc[-1]
+def _iteration_label(last):
+    """Label of the horizontal axis, with the answers of an iteration, from a curve's last row."""
     if pd.isna(last["evaluators"]) or last["answers"] == 0:
         return "iteration"
     asked = last["answers"] / last["evaluators"]
@@ -235,12 +232,13 @@ def _finish(panels, metric, aggregate):
         for line, height in zip(lines, heights, strict=True):
             place = {"xycoords": "axes fraction", "va": "center", "color": line.get_color()}
             axes.annotate(line.get_label(), (1.02, height - middle), **place)
+        below = "better below"
         if metric == "constraint_violation":
-            axes.annotate("safer below", (0.02, 0.02), xycoords="axes fraction", color="0.3")
+            below = "safer below"
         else:
             place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
             axes.annotate("0: best safe policy", (0.99, -0.02 * top), color="0.3", **place)
-            axes.annotate("better below", (0.02, 0.02), xycoords="axes fraction", color="0.3")
+        axes.annotate(below, (0.02, 0.02), xycoords="axes fraction", color="0.3")
 
 
 def evaluators_label(evaluators):

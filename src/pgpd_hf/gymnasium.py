@@ -56,8 +56,7 @@ def from_gymnasium(
     Raises
     ------
     ValueError
-        If Gymnasium is not installed, the environment has no table or a wrong one, a state in
-        which some episodes end and others do not, or no cost.
+        If there is no table, or episodes end in a state sometimes only.
 
     Examples
     --------
@@ -91,8 +90,7 @@ def _open(env, options):
     try:
         import gymnasium  # which is optional, and takes a while
     except ImportError:
-        needed = "pip install gymnasium installs it"
-        raise ValueError(f"from_gymnasium: gymnasium is not installed; {needed}") from None
+        raise ValueError("gymnasium: not installed; pip install gymnasium installs it") from None
     if isinstance(env, str):
         try:
             with warnings.catch_warnings():
@@ -113,6 +111,7 @@ def _open(env, options):
 
 def _outcomes(env):
     """Outcomes of all actions in all states, a row for each."""
+    names = ["state", "action", "probability", "following", "reward", "ends"]
     try:
         rows = [
             (state, action, *map(float, outcome))
@@ -120,13 +119,12 @@ def _outcomes(env):
             for action in range(len(env.P[state]))
             for outcome in env.P[state][action]
         ]
-        names = ["state", "action", "probability", "following", "reward", "ends"]
         table = pd.DataFrame(require_array("P", rows, (None, len(names))), columns=names)
+        if not table["following"].isin(range(len(env.P))).all():
+            raise ValueError
     except (KeyError, TypeError, ValueError):
         expected = "with outcomes (probability, next state, reward, end) in P[state][action]"
         raise ValueError(f"env: a table, {expected}, expected of {shown(env)}") from None
-    if not table["following"].isin(range(len(env.P))).all():
-        raise ValueError(f"env: next states from 0 to {len(env.P) - 1} expected of {shown(env)}")
     return table.astype({"state": int, "action": int, "following": int, "ends": bool})
 
 
@@ -141,8 +139,8 @@ def _costs(env, cost, shape, table):
         return 1.0
     if cost == "holes" and type(env).__name__ == _LAKE:
         return (env.desc.ravel()[table["following"]] == b"H").astype(float)
-    told = "'steps', 'holes' of FrozenLake, or an array expected"
-    raise ValueError(f"cost: {told}, got {shown(cost)}")
+    expected = "'steps', 'holes' of FrozenLake, or an array expected"
+    raise ValueError(f"cost: {expected}, got {shown(cost)}")
 
 
 def _tables(env, cost, discount):
@@ -152,11 +150,10 @@ def _tables(env, cost, discount):
     shape = len(initial), int(table["action"].max()) + 1
     require_memory((*shape, len(initial)))
     table["cost"] = _costs(env, cost, shape, table)
-    possible = table[table["probability"] > 0]
-    reached, known = initial > 0, 0
-    while known < reached.sum():
-        known = reached.sum()
-        reached[possible["following"][reached[possible["state"]] & ~possible["ends"]]] = True
+    possible, reached = table[table["probability"] > 0], initial > 0
+    goes_on = possible[~possible["ends"]]
+    for _ in range(len(initial)):  # a state is reached in at most so many steps
+        reached[goes_on["following"][reached[goes_on["state"]]]] = True
     # States in which episodes end, and what the outcomes that lead there pay.
     last = table["following"][table["ends"]].unique()
     into = possible[reached[possible["state"]] & possible["following"].isin(last)]

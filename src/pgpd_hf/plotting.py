@@ -31,10 +31,9 @@ def plot_curves(curve: pd.DataFrame) -> Any:
     """
     require_instance("curve", curve, pd.DataFrame)
     figures = _figures()
-    ends = (f"{metric}{end}" for metric in figures.METRICS for end in ("", "_low", "_high"))
-    for name in ("algorithm", "evaluators", "iteration", "answers", *ends):
-        if name not in curve:
-            raise ValueError(f"curve: column {name!r} expected, as pgpd_hf.aggregate makes it")
+    ends = {f"{metric}{end}" for metric in figures.METRICS for end in ("", "_low", "_high")}
+    if not {"algorithm", "evaluators", "iteration", "answers", *ends} <= {*curve}:
+        raise ValueError(f"curve: a table of pgpd_hf.aggregate expected, got columns {[*curve]}")
     possible = dict.fromkeys(figures.METRICS, (-np.inf, np.inf))
     return figures.figure1(figures.in_units(curve, curve.attrs.get("units")), possible)
 
@@ -46,12 +45,12 @@ def plot_policy(
     states: list[str] | None = None,
     actions: list[str] | None = None,
 ) -> Any:
-    """Draw a policy, on a map where states lie on a grid, or else as a table.
+    """Draw a policy, on a map where states lie on a grid, or else as a table of probabilities.
 
     On a map, an arrow is as long as its action is probable, and the darker a cell, the more often
     it is visited. Holes are dark, the goal is yellow; a number where episodes end is the
-    probability of ending there, times gamma for each step. A table has a row of probabilities for
-    each state. Actions that are not allowed are folded into the first allowed action.
+    probability of ending there, times gamma for each step. Actions that are not allowed are folded
+    into the first allowed action.
 
     Parameters
     ----------
@@ -90,8 +89,7 @@ def _figures():
     try:
         from pgpd_hf import figures
     except ImportError:
-        needed = "pip install matplotlib installs it"
-        raise ValueError(f"matplotlib: not installed; {needed}") from None
+        raise ValueError("matplotlib: not installed; pip install matplotlib installs it") from None
     return figures
 
 
@@ -102,6 +100,11 @@ def _names(argument, names, count):
     return [str(name).replace("$", r"\$") for name in names]
 
 
+def _write(axes, column, row, number, color):
+    place = {"ha": "center", "va": "center", "fontsize": 7}
+    axes.text(column, row, f"{number:.2f}", color=color, **place)
+
+
 def _draw_table(axes, policy, states, actions):
     axes.imshow(policy, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     axes.set(xlabel="action", ylabel="state")
@@ -109,28 +112,24 @@ def _draw_table(axes, policy, states, actions):
     if len(states) <= _MOST_WRITTEN:
         axes.set_yticks(range(len(states)), states)
         for (s, a), probability in np.ndenumerate(policy):
-            look = {"color": "white" if probability > 0.6 else "black", "fontsize": 7}
             if probability >= 0.005:
-                axes.text(a, s, f"{probability:.2f}", ha="center", va="center", **look)
+                _write(axes, a, s, probability, "white" if probability > 0.6 else "black")
 
 
 def _draw_map(axes, cmdp, policy):
     visits = np.maximum(cmdp.occupancy(policy), 0)
     ends = np.diagonal(cmdp.transition.min(1)) == 1
-    shares = visits / (visits[~ends].max(initial=0) or 1.0)
-    shades = np.sqrt(np.where(ends, 0, shares))
-    axes.imshow(shades.reshape(cmdp.map.shape), vmin=0, vmax=1.3, cmap="Blues")
-    for (row, column), letter in np.ndenumerate(cmdp.map):
+    shares = np.where(ends, 0, visits)
+    shares /= shares.max() or 1.0
+    axes.imshow(np.sqrt(shares).reshape(cmdp.map.shape), vmin=0, vmax=1.3, cmap="Blues")
+    for state, ((row, column), letter) in enumerate(np.ndenumerate(cmdp.map)):
         if letter in _COLOURS:
             sides = [column - 0.5, column + 0.5]
             axes.fill_between(sides, row - 0.5, row + 0.5, color=_COLOURS[letter], linewidth=0)
-    places = [*np.ndindex(cmdp.map.shape)]
-    for state in np.flatnonzero(ends):
-        (row, column), ended = places[state], (1 - cmdp.discount) * visits[state]
-        look = {"color": "white" if cmdp.map[row, column] == "H" else "black", "fontsize": 7}
-        axes.text(column, row, f"{ended:.2f}", ha="center", va="center", **look)
-    for state in np.flatnonzero(~ends):
-        row, column = places[state]
+        if ends[state]:
+            ended = (1 - cmdp.discount) * visits[state]
+            _write(axes, column, row, ended, "white" if letter == "H" else "black")
+            continue
         ink = "white" if shares[state] > 0.5 else "black"
         for probability, (down, right) in zip(policy[state], _MOVES, strict=True):
             if probability > 0.02:
@@ -139,7 +138,6 @@ def _draw_map(axes, cmdp, policy):
                 head = f"-|>,head_width={size / 2},head_length={size}"
                 look = {"arrowstyle": head, "color": ink, "shrinkA": 0, "shrinkB": 0}
                 axes.annotate("", tip, (column, row), arrowprops=look)
+        if letter == "S":
+            axes.text(column - 0.46, row - 0.46, "start", va="top", fontsize=6)
     axes.set(xticks=[], yticks=[])
-    if "S" in cmdp.map:
-        row, column = np.argwhere(cmdp.map == "S")[0]
-        axes.text(column - 0.46, row - 0.46, "start", va="top", fontsize=6)

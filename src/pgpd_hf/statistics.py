@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from pgpd_hf.arguments import require_instance
+from pgpd_hf.arguments import require_instance, shown
 from pgpd_hf.tables import VALUES
 
 LEVEL = 0.95
@@ -21,16 +21,14 @@ def aggregate(trace: pd.DataFrame) -> pd.DataFrame:
     missing, or a seed that stands twice.
     """
     require_instance("trace", trace, pd.DataFrame)
-    if trace.empty:
-        raise ValueError("trace: at least one row expected")
-    for name in (*_KEYS, "seed", *VALUES):
-        if name not in trace:
-            raise ValueError(f"trace: column {name!r} expected")
-        if name != "algorithm" and not pd.api.types.is_numeric_dtype(trace[name]):
+    if trace.empty or "algorithm" not in trace:
+        raise ValueError(f"trace: a table of pgpd_hf.run expected, got {shown(trace)}")
+    for name in (*_KEYS[1:], "seed", *VALUES):
+        if not pd.api.types.is_numeric_dtype(trace.get(name)):
             raise ValueError(f"trace: numbers expected in column {name!r}")
-    if (twice := trace.duplicated([*_KEYS, "seed"])).any():
-        row = trace[twice].iloc[0]
-        found = ", ".join(f"{name} {row[name]}" for name in [*_KEYS, "seed"])
+    twice = trace[trace.duplicated([*_KEYS, "seed"])]
+    if len(twice):
+        found = twice.iloc[0][[*_KEYS, "seed"]].to_dict()
         raise ValueError(f"trace: different seeds expected, got two rows with {found}")
     rows = []
     for name in trace["algorithm"].unique():

@@ -11,7 +11,6 @@ choose.
 from __future__ import annotations  # help() shows names of types
 
 import itertools
-import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +18,6 @@ from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
-from scipy import special
 from tqdm import tqdm
 
 from pgpd_hf.arguments import require_integer, require_number, shown
@@ -37,11 +35,12 @@ CANDIDATES = {  # where a search begins
 CHOSEN, TIED, DROPPED = "chosen", "tied", "dropped"
 LEVEL = 0.05  # largest probability that the best pair is dropped, if differences are normal
 _HARDLY = 0.9  # share of the uniform policy's score
-_LATE_WEIGHT = 0.5  # of the last quarter of a run
 _SCORED_PLACES = 100  # evenly over a run
 _FIRST_SEEDS, _MOST_SEEDS = 8, 10**4
 _EQUAL_WITHIN = 0.01
-_GROWTH = 4  # values that may be added at either end of a grid
+_COLUMNS = [*NAMES, "seeds", "positive_gap", "positive_violation", "score"]
+_COLUMNS += ["behind", "behind_low", "behind_high", "standing"]
+_LONGEST = 7  # values to which a list may grow
 
 
 class StepSizes(TypedDict):
@@ -66,8 +65,8 @@ def choose_steps(
 
     The score of a pair of steps, the smaller the better, is the positive part of the gap plus
     :math:`\max(1, 2\lambda^\star)` times that of the violation, in stored units: half of it the
-    mean over whole runs, half over their last quarters, averaged over M. The lists grow by up to
-    four values at each end at which the best pair lies. Warnings say if the chosen steps are at an
+    mean over whole runs, half over their last quarters, averaged over M. A list grows at an end at
+    which the best pair lies, to at most seven values. Warnings say if the chosen steps are at an
     end after all, since better steps may lie beyond, and if they hardly learn.
 
     Parameters
@@ -96,7 +95,7 @@ def choose_steps(
     options |= {"iterations": iterations, "candidates": candidates, "seeds": seeds}
     scores = search_steps(cmdp, algorithm, threads=threads, progress=progress, **options)
     steps = chosen_steps(scores)
-    if scores.loc[scores["standing"] == CHOSEN, "at_end"].item():
+    if _chosen(scores)["at_end"]:
         tried = [f"{name} {scores[name].min():g} to {scores[name].max():g}" for name in NAMES]
         told = f"longer lists expected, since {steps} is at an end of {', '.join(tried)}"
         warnings.warn(f"candidates: {told}", stacklevel=2)
@@ -112,10 +111,9 @@ def search_steps(
     """Scores of all pairs in a search, as :func:`choose_steps` makes it.
 
     The table has a row for each pair: its steps; `seeds`; `positive_gap`, `positive_violation` and
-    `score`, in which violations are weighed, and which is infinite where rounding destroys the
-    policy; `behind`, by how much the score exceeds that of the chosen pair on the same seeds, with
-    a 95 % interval, `behind_low` and `behind_high`; `standing`: chosen, tied or dropped; `at_end`,
-    of the grid.
+    `score`, which is infinite where rounding destroys the policy; `behind`, by how much the score
+    exceeds that of the chosen pair on the same seeds, with a 95 % interval, `behind_low` and
+    `behind_high`; `standing`: chosen, tied or dropped; `at_end`, of the grid.
     """
     numbers = options.get("evaluators")
     each = [{"evaluators": it} for it in numbers] if np.iterable(numbers) else []
@@ -123,12 +121,14 @@ def search_steps(
     grid = _grid(candidates, algorithms[0])
     seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
     optimum, pairs, scores = solve(cmdp), [*itertools.product(*grid.values())], {}
-    weights = np.array([1.0, violation_weight(optimum)])
     for it in algorithms:  # what cannot run is refused
         _with_steps(it, pairs[0]).prepare(cmdp, optimum, iterations)
+    weights = np.array([1.0, violation_weight(optimum)])
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
-    room = dict.fromkeys(itertools.product(grid, (0, -1)), _GROWTH)
     options = {"iterations": iterations, "optimum": optimum, "threads": threads}
+
+    def mean(pair):
+        return scores[pair].sum(1).mean()
 
     def extend(pairs, end):
         """Run pairs until they have a number of seeds."""
@@ -136,25 +136,37 @@ def search_steps(
         for pair in pairs:
             begun = scores.get(pair, np.empty((0, 2)))
             with_steps = [_with_steps(it, pair) for it in algorithms]
-            found = weights * _score(cmdp, with_steps, range(len(begun), end), **options)
-            scores[pair] = np.concatenate([begun, found])
+            found = _score(cmdp, with_steps, range(len(begun), end), **options)
+            scores[pair] = np.concatenate([begun, weights * found])
             bar.update(len(found))
-
-    def best_of(pairs):
-        return min(pairs, key=lambda pair: _mean(scores[pair]))
 
     with tqdm(unit="runs", disable=not progress) as bar:
         for end in stages:
             extend(pairs, end)
-            while added := _beyond(grid, room, best_of(pairs), pairs):
+            while added := _beyond(grid, min(pairs, key=mean), pairs):
                 extend(added, end)
                 pairs += added
-            best, share = best_of(pairs), LEVEL / len(stages) / max(1, len(pairs) - 1)
-            worse = [_p_value(_behind(scores[it], scores[best])) <= share for it in pairs]
-            pairs = [it for it, dropped in zip(pairs, worse, strict=True) if not dropped]
+            pairs = [pair for pair in pairs if np.isfinite(mean(pair))]
+            if not pairs:
+                told = "smaller steps expected; with these no run keeps a policy"
+                raise ValueError(f"candidates: {told}")
+            best = min(pairs, key=mean)
+            level = 1 - 2 * LEVEL / len(stages) / max(1, len(pairs) - 1)  # of a one-sided test
+            behind = {pair: _behind(scores, pair, best, level) for pair in pairs}
+            pairs = [pair for pair, (_, low, _) in behind.items() if not low > 0]
             if len(pairs) == 1:
                 break
-    return _table(scores, pairs, weights)
+    most = (1 + _EQUAL_WITHIN) * min(map(mean, pairs))
+    chosen, rows = min(pair for pair in pairs if mean(pair) <= most), []
+    for pair in sorted(scores):
+        gap, violation = scores[pair].mean(0) / weights
+        score, behind = gap + weights[1] * violation, _behind(scores, pair, chosen)
+        standing = CHOSEN if pair == chosen else TIED if pair in pairs else DROPPED
+        rows.append((*pair, len(scores[pair]), gap, violation, score, *behind, standing))
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    values = table[[*NAMES]]
+    ends = ((values == values.min()) | (values == values.max())) & (values.nunique() > 1)
+    return table.assign(at_end=ends.any(axis=1))
 
 
 def violation_weight(optimum):
@@ -171,17 +183,21 @@ def uniform_values(cmdp, optimum):
 def hardly_learns(scores, cmdp, optimum):
     """Whether the chosen pair has nearly the score of the uniform policy."""
     usual = uniform_values(cmdp, optimum) @ [1, violation_weight(optimum)]
-    return scores.loc[scores["standing"] == CHOSEN, "score"].item() > _HARDLY * usual
+    return _chosen(scores)["score"] > _HARDLY * usual
 
 
 def chosen_steps(scores: pd.DataFrame) -> StepSizes:
     """Steps of the chosen pair in the scores of a search."""
-    primal, dual = scores.loc[scores["standing"] == CHOSEN, [*NAMES]].iloc[0]
-    return StepSizes(primal_step=float(primal), dual_step=float(dual))
+    chosen = _chosen(scores)
+    return StepSizes(primal_step=float(chosen[NAMES[0]]), dual_step=float(chosen[NAMES[1]]))
+
+
+def _chosen(scores):
+    return scores[scores["standing"] == CHOSEN].iloc[0]
 
 
 def _with_steps(algorithm, pair):
-    return replace(algorithm, **dict(zip(NAMES, pair, strict=True)))
+    return replace(algorithm, primal_step=pair[0], dual_step=pair[1])
 
 
 def _grid(candidates, algorithm):
@@ -198,15 +214,14 @@ def _grid(candidates, algorithm):
     return grid
 
 
-def _beyond(grid, room, best, pairs):
+def _beyond(grid, best, pairs):
     """Add a value to the grid beyond an end at which the best pair is; return the new pairs.
 
     A list goes on with its own spacing: 0.1, 0.3, 1 are followed by 3.
     """
-    for place, (name, values) in enumerate(grid.items()):
+    for place, values in enumerate(grid.values()):
         for end in (0, -1):
-            if room[name, end] and len(values) > 1 and best[place] == values[end]:
-                room[name, end] -= 1
+            if 1 < len(values) < _LONGEST and best[place] == values[end]:
                 *rest, last = values if end else values[::-1]
                 factor = last / rest[-1] if len(rest) == 1 else rest[-1] / rest[-2]
                 value = float(f"{last * factor:.12g}")
@@ -224,54 +239,16 @@ def _score(cmdp, algorithms, seeds, iterations, **options):
         try:
             trace = run(cmdp, algorithm, seeds=seeds, **options)
         except ValueError:  # rounding has destroyed the policy
-            return np.full((len(seeds), 2), math.inf)
+            return np.full((len(seeds), 2), np.inf)
         positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0).to_numpy()
         positive = positive.reshape(-1, len(places), 2)
         late = positive[:, places >= 0.75 * iterations]
-        parts.append((1 - _LATE_WEIGHT) * positive.mean(1) + _LATE_WEIGHT * late.mean(1))
+        parts.append((positive.mean(1) + late.mean(1)) / 2)
     return np.mean(parts, axis=0)
 
 
-def _mean(scores):
-    return scores.sum(1).mean()
-
-
-def _behind(scores, others):
-    """Differences of the scores of two pairs on the seeds that both have run."""
-    seeds = min(len(scores), len(others))
-    with np.errstate(invalid="ignore"):  # both may be infinite
-        return scores[:seeds].sum(1) - others[:seeds].sum(1)
-
-
-def _p_value(differences):
-    """One-sided t test of whether their mean is positive; 1 if nothing speaks for it."""
-    mean, count = differences.mean(), len(differences)
-    if count < 2 or not mean > 0:
-        return 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = differences.std(ddof=1) / math.sqrt(count)
-        return special.stdtr(count - 1, -mean / error) if math.isfinite(mean) else 0.0
-
-
-def _table(scores, pairs, weights):
-    """Scores of all pairs, beside the score of the pair that is chosen among the pairs left."""
-    most = (1 + _EQUAL_WITHIN) * min(_mean(scores[pair]) for pair in pairs)
-    if not math.isfinite(most):
-        raise ValueError("candidates: smaller steps expected; with these no run keeps a policy")
-    chosen = min(pair for pair in pairs if _mean(scores[pair]) <= most)
-    rows = []
-    for pair in sorted(scores):
-        gap, violation = scores[pair].mean(0) / weights
-        row = dict(zip(NAMES, pair, strict=True)) | {"seeds": len(scores[pair])}
-        row |= {"positive_gap": gap, "positive_violation": violation}
-        row["score"] = gap + weights[1] * violation
-        behind = (math.inf, math.nan, math.nan)
-        if math.isfinite(gap):
-            behind = mean_interval(_behind(scores[pair], scores[chosen]))
-        row |= dict(zip(("behind", "behind_low", "behind_high"), behind, strict=True))
-        row["standing"] = CHOSEN if pair == chosen else TIED if pair in pairs else DROPPED
-        rows.append(row)
-    table = pd.DataFrame(rows)
-    values = table[[*NAMES]]
-    ends = ((values == values.min()) | (values == values.max())) & (values.nunique() > 1)
-    return table.assign(at_end=ends.any(axis=1))
+def _behind(scores, pair, other, level=0.95):
+    """Mean difference between two pairs on the seeds that both have run, and its interval."""
+    seeds = min(len(scores[pair]), len(scores[other]))
+    with np.errstate(invalid="ignore"):  # a score may be infinite
+        return mean_interval(scores[pair][:seeds].sum(1) - scores[other][:seeds].sum(1), level)
