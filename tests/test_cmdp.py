@@ -64,8 +64,6 @@ def test_copies_and_files_are_the_same_and_nobody_can_change_them(tmp_path):
         for name in GOOD:
             np.testing.assert_array_equal(getattr(other, name), GOOD[name], strict=True)
         assert not any(getattr(other, name).flags.writeable for name in ARRAYS)
-    with pytest.raises(ValueError, match=r"^path: a name that ends in \.npz expected"):
-        cmdp.save(tmp_path / "cmdp")
 
 
 class Trap:
@@ -91,9 +89,11 @@ def write_pickle_in_archive(path):
         (lambda path: np.savez(path, **GOOD | {"reward": np.array([Trap(path)])}), "damaged"),
         (write_pickle_in_archive, "transition: "),
         (lambda path: path.write_bytes(b"PK\x03\x04 cut off"), "damaged"),
-        (os.mkfifo, "a pipe"),  # reading it would wait for ever
-        (lambda path: np.savez(path, **GOOD, gamma=0.9), "arrays .*'gamma'"),
-        (lambda path: np.savez(path, transition=GOOD["transition"]), "arrays .*'reward'"),
+        (lambda path: np.savez(path, **GOOD, gamma=0.9), "arrays .* expected: .*'gamma'"),
+        (
+            lambda path: np.savez(path, transition=GOOD["transition"]),
+            "arrays .* expected: .*'reward'",
+        ),
         (lambda path: np.savez(path, **GOOD | {"discount": 1.0}), "discount: "),
     ],
 )

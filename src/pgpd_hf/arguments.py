@@ -1,11 +1,8 @@
 """Checks of arguments. An error is one line: the argument, what is allowed, what was given."""
 
-import operator
-
 import numpy as np
 
 MOST = 2**62  # largest integer argument: twice as many still fit into 64 bits
-_HOLDS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
 
 def require_integer(name, value, least, most=MOST):
@@ -18,23 +15,21 @@ def require_integer(name, value, least, most=MOST):
     return int(value)
 
 
-def require_number(name, value, at_least=None, above=None, at_most=None, below=None):
+def require_number(name, value, at_least=-np.inf, above=-np.inf, at_most=np.inf, below=np.inf):
     """Return a finite real argument within its bounds as float; booleans are refused."""
     single = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     kinds = int | float | np.integer | np.floating
-    if not isinstance(single, kinds) or isinstance(single, bool | np.timedelta64):
-        raise ValueError(f"{name}: a number expected, got {shown(value)}")
+    known = isinstance(single, kinds) and not isinstance(single, bool | np.timedelta64)
     try:
-        number = float(single)
+        number = float(single) if known else np.nan
     except OverflowError:
         number = np.inf
-    if not np.isfinite(number):
-        raise ValueError(f"{name}: a finite number expected, got {shown(value)}")
-    bounds = zip(_HOLDS.items(), (at_least, above, at_most, below), strict=True)
-    bounds = [(sign, holds, bound) for (sign, holds), bound in bounds if bound is not None]
-    if not all(holds(number, bound) for _, holds, bound in bounds):
-        allowed = " and ".join(f"{sign} {bound:g}" for sign, _, bound in bounds)
-        raise ValueError(f"{name}: a number {allowed} expected, got {shown(value)}")
+    within = at_least <= number <= at_most and above < number < below
+    if not within or not np.isfinite(number):
+        bounds = {">=": at_least, ">": above, "<=": at_most, "<": below}
+        told = [f"{sign} {bound:g}" for sign, bound in bounds.items() if np.isfinite(bound)]
+        allowed = f"a number {' and '.join(told)}".strip()
+        raise ValueError(f"{name}: {allowed} expected, got {shown(value)}")
     return number
 
 

@@ -1,7 +1,5 @@
 """Checks of arrays. An error is one line: the argument, what is allowed, what was given, where."""
 
-from pathlib import Path
-
 import numpy as np
 
 from pgpd_hf.arguments import shown
@@ -13,8 +11,6 @@ _EXACT = 1e-9  # rows whose sum is this close to 1 are not divided by it
 def read_archive(path):
     """Arrays of a NumPy archive by name; nothing in the file is executed."""
     try:
-        if Path(path).is_fifo():  # reading it would wait for ever
-            raise OSError(None, "a pipe")
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except Exception as error:  # damaged archives raise almost anything
@@ -40,40 +36,35 @@ def require_array(name, value, shape, finite=True):
     ):
         allowed = str(shape).replace("Ellipsis", "...").replace("None", "any")
         raise ValueError(f"{name}: shape {allowed} expected, got {array.shape}")
-    if finite and not (known := np.isfinite(array)).all():
-        index = _first(~known)
-        raise ValueError(f"{name}: a finite number expected at {index}, got {array[index]}")
+    if finite:
+        _refuse(name, ~np.isfinite(array), array, "a finite number")
     return array
 
 
-def _first(wrong):
-    return tuple(int(i) for i in np.argwhere(wrong)[0])
+def _refuse(name, wrong, array, allowed):
+    """Refuse an array some of whose entries are wrong, and tell the first of them."""
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        place = f" at {index}" if index else ""
+        raise ValueError(f"{name}: {allowed} expected, got {array[index]}{place}")
 
 
 def require_signal(name, value, shape, scale):
     """Rewards or utilities in [0, scale]; what rounding has put beyond an end is put there."""
     array = require_array(name, value, shape)
     outside = (array < -_NEAR * scale) | (array > (1 + _NEAR) * scale)
-    if outside.any():
-        index = _first(outside)
-        wrong = f"got {array[index]} at {index}"
-        raise ValueError(f"{name}: numbers in [0, {scale:g}] expected, {wrong}")
+    _refuse(name, outside, array, f"numbers in [0, {scale:g}]")
     return np.clip(array, 0.0, scale)
 
 
 def require_probabilities(name, value, shape):
     """Distributions along the last axis; rows of low precision are divided by their sum."""
     array = require_array(name, value, shape)
-    array = np.where((array < 0) & (array >= -_NEAR), 0.0, array)
-    if (array < 0).any():
-        index = _first(array < 0)
-        raise ValueError(f"{name}: probabilities expected, got {array[index]} at {index}")
+    _refuse(name, array < -_NEAR, array, "probabilities")
+    array = np.where(array < 0, 0.0, array)
     sums = array.sum(axis=-1)
     distance = abs(sums - 1)
-    if (distance > _NEAR).any():
-        index = _first(distance > _NEAR)
-        wrong = f"got {sums[index]}" + (f" at {index}" if index else "")
-        raise ValueError(f"{name}: probabilities that sum to 1 expected, {wrong}")
+    _refuse(name, distance > _NEAR, sums, "probabilities that sum to 1")
     return np.divide(array, sums[..., None], out=array, where=distance[..., None] > _EXACT)
 
 

@@ -53,18 +53,16 @@ class CMDP:
     threshold : float
         b, the smallest utility value that satisfies the constraint.
     scale : float
-        Largest possible reward or utility of a step: 1 in the paper; with :math:`1-\gamma`, values
-        lie in [0, 1].
+        Largest reward or utility of a step: 1 in the paper; values lie in [0, scale / (1-gamma)].
     largest_return : float, optional
-        Largest possible return, where it is known to be below the scale times
-        :math:`1/(1-\gamma)`; differences that are read from votes are clipped there.
+        Largest possible return, if known to be less; answers are clipped there.
     units : Units, optional
         From values to a user's units, as :meth:`from_costs` sets them.
     map : array_like, str, shape (rows, columns), optional
-        For pictures of policies, where states are the cells of a grid, row by row, and actions lead
-        left, down, right and up. Letters are S start, G goal, H hole, F other cells.
+        For pictures, where states are the cells of a grid, row by row: S start, G goal, H hole, F
+        other cells; actions lead left, down, right and up.
     allowed : array_like, bool, shape (S, A), optional
-        Actions that are allowed, where others are copies of the first of these.
+        Actions that are allowed; others are copies of the first of these.
 
     Examples
     --------
@@ -133,8 +131,7 @@ class CMDP:
         r"""Make a CMDP from rewards and costs of any range, and a budget for the cost.
 
         Its reward is (reward - smallest reward) / `reward_unit`, its utility (largest cost - cost)
-        / `cost_unit`; :meth:`in_units` leads back. :func:`pgpd_hf.solve` refuses a budget that no
-        policy meets.
+        / `cost_unit`; :meth:`in_units` leads back.
 
         Parameters
         ----------
@@ -147,8 +144,7 @@ class CMDP:
         initial, discount
             As for :class:`CMDP`.
         actions : array_like, bool, shape (S, A), optional
-            Which actions are allowed. The others become copies of the first allowed action, to
-            which :meth:`fold` adds their probability.
+            Which are allowed; others become copies of the first of these, as in :meth:`fold`.
         reward_unit, cost_unit : float, optional
             Differences of returns at which evaluators with the logistic link vote .73 to .27; by
             default the largest return, so that returns of the CMDP lie in [0, 1].
@@ -278,11 +274,8 @@ class CMDP:
         return require_probabilities(name, policy, shape if single else (..., *shape))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the CMDP to a NumPy archive, a file that ends in ``.npz``."""
-        if not str(path).endswith(".npz"):
-            raise ValueError(f"path: a name that ends in .npz expected, got {shown(str(path))}")
-        arrays = {name: value for name, value in vars(self).items() if value is not None}
-        np.savez(path, **arrays)
+        """Write the CMDP to a NumPy archive; ``.npz`` is added to a name without it."""
+        np.savez(path, **{name: it for name, it in vars(self).items() if it is not None})
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CMDP:
@@ -291,8 +284,7 @@ class CMDP:
         try:
             return cls(**arrays)
         except TypeError as error:  # an unknown array, or a missing one
-            names = ", ".join(cls.__dataclass_fields__)
-            raise ValueError(f"{path}: arrays {names} expected: {error}") from None
+            raise ValueError(f"{path}: arrays as CMDP's arguments expected: {error}") from None
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 

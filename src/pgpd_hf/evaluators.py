@@ -1,11 +1,10 @@
 r"""Simulated evaluators: link functions, votes, and the estimates that are made from votes.
 
-Asked to compare two trajectories, each of M evaluators votes for the second with probability
-:math:`\sigma(\Delta)`, independently; :math:`\Delta` is its return less that of the first. From k
-votes both algorithms estimate :math:`\Delta` as :math:`\sigma^{-1}(\mathrm{clip}[k/M])`
-(Algorithm 1, lines 8-12, 15-17 and 19-20; Algorithm 2, lines 8-12, 14 and 15). These M + 1 numbers
-are tabulated. Whether a trajectory is harmless is asked in the same way: its return is compared
-with b.
+Each of M evaluators votes for the second of two trajectories with probability
+:math:`\sigma(\Delta)`, independently; :math:`\Delta` is its return less that of the first, or less
+b where a single one is judged. From k votes both algorithms estimate :math:`\Delta` as
+:math:`\sigma^{-1}(\mathrm{clip}[k/M])` (Algorithm 1, lines 8-12, 15-17 and 19-20; Algorithm 2,
+lines 8-12, 14 and 15). These M + 1 numbers are tabulated.
 """
 
 import math
@@ -24,10 +23,9 @@ ESTIMATORS = ("plug-in", "unbiased")
 LOGISTIC, _PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
 INFINITELY_MANY = 0  # in kernels, instead of None
 MOST_EVALUATORS = 10**7  # their table takes 80 MB
-# Unbiased estimates are a series: its degree, and the remainder at which it may end, as a share
-# of the largest difference.
-_HIGHEST_DEGREE, _NEGLIGIBLE = 255, 1e-6
-_LARGEST_REMAINDER = 0.1  # share of the largest difference beyond which the estimator is refused
+# Unbiased estimates are a series. Shares of the largest difference: a remainder at which the
+# series may end, and a remainder at which the estimator is refused.
+_HIGHEST_DEGREE, _NEGLIGIBLE, _LARGEST_REMAINDER = 255, 1e-6, 0.1
 _ALL = np.uint64(2**64 - 1)
 
 
@@ -93,10 +91,8 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers
             raise ValueError(f"estimator: plug-in expected with the {link} link")
         estimate, remainder = unbiased_estimates(evaluators, bound)
         if remainder > _LARGEST_REMAINDER * bound:
-            raise ValueError(
-                f"estimator: plug-in expected, since the unbiased one of {evaluators} evaluators "
-                f"may have a bias of {remainder:.3g}"
-            )
+            told = f"with M = {evaluators} the other may have a bias of {remainder:.3g}"
+            raise ValueError(f"estimator: plug-in expected, since {told}")
     return Evaluators(evaluators, chosen.code, random_answers, estimate)
 
 
@@ -194,9 +190,8 @@ def _first_bits(count):
 def _count_ones(word):
     """Number of bits that are set, by sums of neighbours."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
+    pairs = np.uint64(0x3333333333333333)
+    word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 

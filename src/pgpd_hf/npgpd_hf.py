@@ -41,16 +41,16 @@ class NPGPDHF(HumanFeedback):
 
     def estimate(self, setting, theta, words, normals):
         """Estimate both advantages, and V_g - b, from the answers of one iteration: `run.ask`."""
-        advantage = np.empty((2, *theta.shape))
+        advantage, simulator = np.empty((2, *theta.shape)), setting.simulator
         trajectories = _lay_out(self.rounds, *theta.shape)
-        policy = self.policy(theta)
-        excess = _estimate(setting.simulator, policy, words, advantage, trajectories)
+        excess = _estimate(simulator, self.policy(theta), words, advantage, trajectories)
         return Answers(*advantage, excess)
 
     def advance(self, setting, state, words, normals):
         """Make as many iterations as there are rows of random words."""
-        theta, simulator, steps = state.theta.copy(), setting.simulator, setting.steps
-        *iterates, multiplier = _advance(simulator, steps, theta, state.multiplier, words)
+        theta, given = state.theta.copy(), (setting.simulator, setting.steps)
+        trajectories = _lay_out(self.rounds, *theta.shape)
+        *iterates, multiplier = _advance(*given, theta, state.multiplier, words, trajectories)
         return *iterates, State(theta, multiplier)
 
 
@@ -77,12 +77,11 @@ class NPGPD(PrimalDual):
 
 
 @njit(allocates=True)
-def _advance(simulator, steps, theta, multiplier, words):
+def _advance(simulator, steps, theta, multiplier, words, trajectories):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
     advantage = np.empty((2, states, actions))
-    trajectories = _lay_out(simulator.rounds, states, actions)
     for t in range(len(words)):  # line 2
         softmax(theta, policies[t])
         multipliers[t] = multiplier
@@ -116,10 +115,7 @@ def _estimate(simulator, policy, words, advantage, trajectories):
 
     # Lines 8-12 and 15-20: votes, and the means of their clipped inverse links.
     returns, vote = trajectories.returns, of_steps + rounds
-    for s in range(states):
-        for a in range(actions):
-            advantage[0, s, a] = 0.0
-            advantage[1, s, a] = 0.0
+    advantage[:] = 0.0
     excess = 0.0
     for n in range(rounds):
         from_state = n * per_round
@@ -139,16 +135,13 @@ def _estimate(simulator, policy, words, advantage, trajectories):
     return excess
 
 
-@njit(allocates=True)
 def _lay_out(rounds, states, actions):
     """Trajectories of an iteration: in each round from every s, from every (s, a), and from rho."""
-    per_round = states + states * actions + 1
-    trajectories = make_trajectories(rounds * per_round, states, actions, 1)
-    for n in range(rounds):
-        for s in range(states):
-            trajectories.start[n * per_round + s] = s
-            for a in range(actions):
-                k = n * per_round + states + s * actions + a
-                trajectories.start[k] = s
-                trajectories.first_action[k] = a
+    pairs = states * actions
+    trajectories = make_trajectories(rounds * (states + pairs + 1), states, actions, 1)
+    starts = trajectories.start.reshape(rounds, -1)
+    starts[:, :states] = np.arange(states)
+    starts[:, states:-1] = np.repeat(np.arange(states), actions)
+    first_actions = trajectories.first_action.reshape(rounds, -1)
+    first_actions[:, states:-1] = np.tile(np.arange(actions), states)
     return trajectories

@@ -1,13 +1,12 @@
 r"""The optimum of a constrained Markov decision process, by two independent methods.
 
 A linear program over occupancy measures q (proof of Theorem 2 of the paper), and policy iteration
-on the Lagrangian: strong duality (Lemma 2.1) gives
-:math:`V_r^\star = \min_{\lambda \ge 0} \max_\pi V_r^\pi + \lambda (V_g^\pi - b)`. The maximum is
-piecewise linear in :math:`\lambda`; its minimum is found by intersecting the lines of two policies.
+on the Lagrangian, whose maximum over policies is piecewise linear in :math:`\lambda`: its minimum,
+:math:`V_r^\star` by strong duality (Lemma 2.1), is found by intersecting the lines of two policies.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from scipy.optimize import linprog
@@ -117,22 +116,16 @@ def solve_unconstrained(cmdp: CMDP) -> Optimum:
 
 
 def given_optimum(cmdp, optimum):
-    """Return an optimum that is given for a CMDP, or find it.
-
-    An optimum whose policy has other values here, or is not safe, is refused; that it is the best
-    policy, and its multiplier and slack, are not checked.
-    """
+    """Return an optimum that is given for a CMDP, whose policy has to be safe here, or find it."""
     if optimum is None:
         return solve(cmdp)
     require_instance("optimum", optimum, Optimum)
     policy = cmdp.check_policy(optimum.policy, "optimum.policy", single=True)
-    claimed = np.array([optimum.reward_value, optimum.utility_value])
-    values = np.array(cmdp.evaluate(policy))
+    claimed, values = (optimum.reward_value, optimum.utility_value), cmdp.evaluate(policy)
     rounding = 1e-9 * cmdp.value_bound
-    same = np.allclose(claimed, values, rtol=0, atol=rounding) and (
-        optimum.threshold == cmdp.threshold <= values[1] + rounding
-    )
-    if not same or not optimum.slack > 0:
+    same = np.allclose(claimed, values, rtol=0, atol=rounding)
+    safe = optimum.threshold == cmdp.threshold <= values[1] + rounding and optimum.slack > 0
+    if not (same and safe):
         raise ValueError(f"optimum: that of this CMDP expected, got {optimum}")
     return optimum
 
@@ -192,46 +185,36 @@ def _unit(signal, scale):
     return scale if largest == 0 or largest >= 1e-3 * scale else largest
 
 
-class _Line(NamedTuple):
-    """The Lagrangian of a policy, as a function of the multiplier."""
-
-    policy: Array
-    reward: float  # V_r
-    excess: float  # V_g - b
-
-    def at(self, multiplier):
-        return self.reward + multiplier * self.excess
-
-
 def _by_policy_iteration(cmdp):
     reward, utility = cmdp.reward, cmdp.utility
 
-    def line(policy):
+    def line(signal):
+        """Policy of the largest value of a signal, its V_r, and its V_g - b."""
+        policy = maximize(cmdp, signal)
         occupancy = cmdp.occupancy(policy)[:, None] * policy
-        excess = (occupancy * utility).sum() - cmdp.threshold
-        return _Line(policy, (occupancy * reward).sum(), excess)
+        return policy, (occupancy * reward).sum(), (occupancy * utility).sum() - cmdp.threshold
 
     sizes = [np.abs(signal).max() / (1 - cmdp.discount) for signal in (reward, utility)]
-    unsafe, safe = line(maximize(cmdp, reward)), line(maximize(cmdp, utility))
-    if unsafe.excess >= 0:  # the constraint does not bind
-        return unsafe.policy, 0.0
-    seen = [unsafe.policy, safe.policy]
+    (unsafe, unsafe_v_r, below), (safe, safe_v_r, above) = line(reward), line(utility)
+    if below >= 0:  # the constraint does not bind
+        return unsafe, 0.0
+    seen = [unsafe, safe]
     while True:
-        # The lines of an unsafe and of a safe policy meet at or below the minimum.
-        multiplier = (unsafe.reward - safe.reward) / (safe.excess - unsafe.excess)
-        found = line(maximize(cmdp, reward + multiplier * utility))
-        known = any((found.policy == policy).all() for policy in seen)  # whatever the rounding
-        seen.append(found.policy)
+        # The Lagrangians of an unsafe and of a safe policy meet at or below the minimum.
+        multiplier = (unsafe_v_r - safe_v_r) / (above - below)
+        policy, v_r, excess = line(reward + multiplier * utility)
+        known = any((policy == it).all() for it in seen)  # whatever the rounding
+        seen.append(policy)
         rounding = 1e-12 * (sizes[0] + multiplier * sizes[1])
-        if known or found.at(multiplier) <= unsafe.at(multiplier) + rounding:
+        if known or v_r + multiplier * excess <= unsafe_v_r + multiplier * below + rounding:
             break
-        if found.excess < 0:
-            unsafe = found
+        if excess < 0:
+            unsafe, unsafe_v_r, below = policy, v_r, excess
         else:
-            safe = found
+            safe, safe_v_r, above = policy, v_r, excess
     # Both policies maximise the Lagrangian; their mixture has utility value b exactly.
-    weight = safe.excess / (safe.excess - unsafe.excess)
-    return mixture(cmdp, unsafe.policy, safe.policy, weight), max(0.0, float(multiplier))
+    weight = above / (above - below)
+    return mixture(cmdp, unsafe, safe, weight), max(0.0, float(multiplier))
 
 
 def proportional(weights):

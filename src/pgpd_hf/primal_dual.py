@@ -28,15 +28,13 @@ NPGPD-HF with momentum::
     algorithm = Momentum(evaluators=64, momentum=0.9, primal_step=0.01, dual_step=0.1)
     trace = pgpd_hf.run(pgpd_hf.random_cmdp(), algorithm, seeds=range(5), iterations=1000)
 
-With `streams` it draws the random numbers of NPGPD-HF: where both do the same, their results have
-the same bits (ZPGPD-HF's, up to rounding). `run` is a :class:`Run`, whose `ask` puts the questions
-of one iteration of the parent class. An `update` of ZPGPD-HF, whose parameter is the policy itself,
-ends with ``pgpd_hf.policies.project_rows(theta, theta)``. The paper's algorithms have no `update`:
-`estimate` is what `ask` returns, and `advance` makes many iterations in a compiled kernel.
+With `streams` it draws the random numbers of NPGPD-HF. `run` is a :class:`Run`, whose `ask` puts
+the questions of one iteration of the parent class. An `update` of ZPGPD-HF, whose parameter is the
+policy itself, ends with ``pgpd_hf.policies.project_rows(theta, theta)``. The paper's algorithms
+have an `advance` instead, which makes many iterations in a compiled kernel.
 
-In an experiment the class is in a file beside the configuration, which names it by ``algorithms:
-{momentum: {class: mine.py:Momentum, iterations: 1000, primal_step: 0.01, dual_step: 0.1, momentum:
-0.9}}``; there it has to ask questions.
+In an experiment the class, which has to ask questions, is in a file beside the configuration:
+``algorithms: {momentum: {class: mine.py:Momentum, iterations: 1000, momentum: 0.9, ...}}``.
 """
 
 from dataclasses import dataclass, replace
@@ -44,7 +42,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pgpd_hf.arguments import optional, require_integer, require_number, require_one_of, shown
+from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import ESTIMATORS, LINKS, MOST_EVALUATORS, Simulator, make_simulator
@@ -134,11 +132,13 @@ class PrimalDual:
         if not vars(type(self)).get("name"):
             raise TypeError(f"class {type(self).__name__}: name = '...' expected")
         for name in ("primal_step", "dual_step", "multiplier_bound"):
-            self._set(name, optional(require_number, name, getattr(self, name), at_least=0))
-        require_one_of("normalize", self.normalize, _POWERS)
+            self._check(name, require_number, optional=True, at_least=0)
+        self._check("normalize", require_one_of, _POWERS)
 
-    def _set(self, name, value):
-        object.__setattr__(self, name, value)
+    def _check(self, name, require, *bounds, optional=False, **named):
+        value = getattr(self, name)
+        if value is not None or not optional:
+            object.__setattr__(self, name, require(name, value, *bounds, **named))
 
     def theorem_steps(self, cmdp: CMDP, optimum: Optimum, iterations: int) -> tuple[float, float]:
         r""":math:`\eta_1` and :math:`\eta_2` of the algorithm's theorem."""
@@ -208,15 +208,13 @@ class HumanFeedback(PrimalDual):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        bounds = 1, MOST_EVALUATORS
-        self._set("evaluators", optional(require_integer, "evaluators", self.evaluators, *bounds))
-        self._set("rounds", require_integer("rounds", self.rounds, 1, 10**4))
-        bounds = 0, LONGEST_HORIZON
-        self._set("horizon", optional(require_integer, "horizon", self.horizon, *bounds))
-        require_one_of("link", self.link, LINKS)
-        require_one_of("estimator", self.estimator, ESTIMATORS)
-        share = require_number("random_answers", self.random_answers, at_least=0, at_most=2)
-        self._set("random_answers", share)
+        self._check("evaluators", require_integer, 1, MOST_EVALUATORS, optional=True)
+        self._check("rounds", require_integer, 1, 10**4)
+        self._check("horizon", require_integer, 0, LONGEST_HORIZON, optional=True)
+        self._check("link", require_one_of, LINKS)
+        self._check("estimator", require_one_of, ESTIMATORS)
+        self._check("random_answers", require_number, at_least=0, at_most=2)
+        share = self.random_answers
         if 1 < share < 2:
             raise ValueError(f"random_answers: a share of at most 1, or 2, expected, got {share:g}")
         if self.evaluators is None and share > 0:
@@ -278,11 +276,7 @@ class Run:
         return dual_update(multiplier, excess, self.setting.steps)
 
     def advance(self, state, rows):
-        """Make iterations.
-
-        The result is policies (rows, S, A), multipliers (rows,) and numbers of times that questions
-        were put (rows,), each at the beginning of an iteration, and the state after the last one.
-        """
+        """Policies, multipliers and numbers of asked iterations before each, and the last state."""
         if not hasattr(self.algorithm, "update"):
             asked = np.arange(self.asked, self.asked + rows)
             self.asked += rows

@@ -10,8 +10,7 @@ import difflib
 import itertools
 import runpy
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import fields
 from threading import Event
 from typing import Any, Literal, overload
@@ -103,10 +102,8 @@ def run(
         Of this CMDP, if known.
     threads : int
         Seeds that run at the same time; results do not depend on it.
-    progress : bool
-        Whether to draw a bar on the error stream.
-    return_policies : bool
-        Whether to return the last policies as well.
+    progress, return_policies : bool
+        Whether to draw a bar on the error stream, and to return the last policies as well.
     **options
         Options of the algorithm, where its name is given.
 
@@ -114,9 +111,9 @@ def run(
     -------
     trace : pandas.DataFrame
         Columns :data:`COLUMNS`, and `label` for an algorithm of one's own, sorted by seed and
-        iteration, in stored units: of a CMDP with units, a gap times ``cmdp.units.reward_unit`` and
-        a violation times ``cmdp.units.cost_unit`` are in the user's. `evaluators` is <NA> for
-        infinitely many. The gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are
+        iteration, in stored units: gaps times ``cmdp.units.reward_unit`` and violations times
+        ``cmdp.units.cost_unit`` are in the user's. `evaluators` is <NA> for infinitely many. The
+        gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are
         signed; `mean_*` are averages over the iterates 0 to `iteration`; `answers`, 0 for
         infinitely many evaluators, and `env_steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
@@ -134,8 +131,7 @@ def run(
     algorithm = make_algorithm(algorithm, options)
     seeds = _integers("seeds", seeds)
     if len(set(seeds)) < len(seeds):
-        twice = next(seed for place, seed in enumerate(seeds) if seed in seeds[:place])
-        raise ValueError(f"seeds: different seeds expected, got {twice} twice")
+        raise ValueError(f"seeds: different seeds expected, got {shown(seeds)}")
     grid = checkpoint_grid(iterations)
     if checkpoints is not None:
         grid = np.unique(np.array(_integers("checkpoints", checkpoints), dtype=np.int64))
@@ -149,26 +145,18 @@ def run(
     announce()
     seeds, stopped = sorted(seeds), Event()
     bar = tqdm(total=setting.iterations * len(seeds), unit="iterations", disable=not progress)
-
-    def trace(seed):
-        case = Run(algorithm, setting, seed, purpose)
-        with _stopping(stopped):
-            return _trace(case, starts[seed], grid, bar, stopped)
-
-    with bar, ThreadPoolExecutor(threads) as pool, _stopping(stopped):
-        traces, last = zip(*pool.map(trace, seeds), strict=True)
+    with bar, ThreadPoolExecutor(threads) as pool:
+        try:
+            cases = [(Run(algorithm, setting, seed, purpose), starts[seed]) for seed in seeds]
+            runs = [pool.submit(_trace, *case, grid, bar, stopped) for case in cases]
+            for finished in as_completed(runs):
+                finished.result()
+        finally:  # after an error or an interrupt, what still runs ends soon
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+    traces, last = zip(*(it.result() for it in runs), strict=True)
     table = _table(algorithm, setting, seeds, grid, np.concatenate(traces, axis=1))
     return (table, np.stack(last)) if return_policies else table
-
-
-@contextmanager
-def _stopping(stopped):
-    """Set an event after an error or an interrupt: what runs ends soon, and nothing begins."""
-    try:
-        yield
-    except BaseException:
-        stopped.set()
-        raise
 
 
 def make_algorithm(algorithm, options):
@@ -311,6 +299,5 @@ def _integers(name, values):
     except TypeError:
         raise ValueError(f"{name}: a list of integers expected, got {shown(values)}") from None
     if not 1 <= len(values) <= _LONGEST_LIST:
-        wrong = "at most a million" if values else "at least one"
-        raise ValueError(f"{name}: {wrong} expected")
+        raise ValueError(f"{name}: 1 to {_LONGEST_LIST} integers expected, got {len(values)}")
     return [require_integer(f"{name}[{place}]", value, 0) for place, value in enumerate(values)]

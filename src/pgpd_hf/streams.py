@@ -1,19 +1,17 @@
 r"""Random streams, named by what they are for.
 
 A stream has named axes, such as ``purpose="run", algorithm="npgpd_hf", evaluators=64, seed=3``, and
-is seeded with their digest. The numbers of a seed therefore depend on nothing but these names: not
-on other seeds, nor on threads, blocks or the order of computation.
+is seeded with their digest, so that its numbers depend on nothing else.
 
-Kernels read words of 64 random bits, from SFC64 (Doty-Humphrey 2010) in 32 copies side by side,
-since a processor works on several at once. Where the number of words is itself random, further
-words are derived from a word of the stream by SplitMix64 (Steele, Lea and Flood 2014), so that each
-iteration reads the same number of words. Normal numbers are made by the ziggurat method (Marsaglia
-and Tsang 2000), from a word each.
+Kernels read words of 64 random bits, from SFC64 (Doty-Humphrey 2010) in 32 copies side by side.
+Each iteration reads the same number of words: where more are needed, they are derived from a word
+of the stream by SplitMix64 (Steele, Lea and Flood 2014). Normal numbers are made by the ziggurat
+method (Marsaglia and Tsang 2000), from a word each.
 """
 
 import hashlib
 import json
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import SFC64, Generator, SeedSequence
@@ -26,12 +24,13 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_FACTOR, _SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-class WordStream(NamedTuple):
-    """Where a stream stands; its arrays are changed by :func:`draw_words`."""
+@dataclass
+class WordStream:
+    """Where a stream stands."""
 
     lanes: np.ndarray  # (3, 32): state of the copies of SFC64, except their counter
-    row: np.ndarray  # (1, 32): the words that were drawn last
-    position: np.ndarray  # (2,): the counter, and how many words of the row are used
+    counter: np.ndarray  # (1,)
+    rest: np.ndarray  # words of the last row of 32 that nobody has had
 
 
 def _seed_sequence(axes):
@@ -47,44 +46,37 @@ def generator(**axes):
 def word_stream(**axes):
     """Stream of words with these axes, for :func:`draw_words` and :func:`draw_normals`."""
     lanes = _seed_sequence(axes).generate_state(3 * LANES, np.uint64).reshape(3, LANES)
-    stream = WordStream(lanes, np.empty((1, LANES), np.uint64), np.array([1, LANES]))
+    stream = WordStream(lanes, np.ones(1, np.uint64), np.empty(0, np.uint64))
     draw_words(stream, np.empty((_WARM_UP, LANES), np.uint64))
     return stream
 
 
-@njit
 def draw_words(stream, words):
     """Write the next words of a stream into an array of uint64."""
-    lanes, row, position = stream
     words = words.reshape(-1)
-    used = position[1]
-    rest = min(LANES - used, len(words))  # words of the last row that nobody has had
-    rows = (len(words) - rest) // LANES
-    whole = rest + rows * LANES
-    for k in range(rest):
-        words[k] = row[0, used + k]
-    _draw_rows(lanes, position, words[rest:whole].reshape(rows, LANES))
-    position[1] += rest
-    if whole < len(words):
-        _draw_rows(lanes, position, row)
-        position[1] = len(words) - whole
-        for k in range(position[1]):
-            words[whole + k] = row[0, k]
+    first = min(len(stream.rest), len(words))
+    words[:first], stream.rest = stream.rest[:first], stream.rest[first:]
+    last = len(words) - (len(words) - first) % LANES
+    _draw_rows(stream.lanes, stream.counter, words[first:last].reshape(-1, LANES))
+    if last < len(words):
+        row = np.empty((1, LANES), np.uint64)
+        _draw_rows(stream.lanes, stream.counter, row)
+        words[last:], stream.rest = np.split(row[0], [len(words) - last])
 
 
 @njit
-def _draw_rows(lanes, position, rows):
+def _draw_rows(lanes, counter, rows):
     count, width = rows.shape  # the width is no constant: its loop becomes vectors
     for i in range(count):
-        counter = np.uint64(position[0] + i)
+        number = counter[0] + np.uint64(i)
         for k in range(width):
             b, c = lanes[1, k], lanes[2, k]
-            word = lanes[0, k] + b + counter
+            word = lanes[0, k] + b + number
             lanes[0, k] = b ^ (b >> np.uint64(11))
             lanes[1, k] = c + (c << np.uint64(3))
             lanes[2, k] = ((c << np.uint64(24)) | (c >> np.uint64(40))) + word
             rows[i, k] = word
-    position[0] += count
+    counter[0] += np.uint64(count)
 
 
 @njit
@@ -112,12 +104,15 @@ EDGES = _layer_edges()
 _HEIGHTS = np.exp(-(EDGES**2) / 2)
 
 
-@njit(allocates=True)
 def draw_normals(stream, normals):
     """Write standard normal numbers into an array of float64, each from the next word."""
-    normals = normals.reshape(-1)
-    words = np.empty(len(normals), np.uint64)
+    words = np.empty(normals.size, np.uint64)
     draw_words(stream, words)
+    _to_normals(words, normals.reshape(-1))
+
+
+@njit
+def _to_normals(words, normals):
     for k in range(len(normals)):  # without branches, so that it becomes vectors
         normals[k] = _uniform(words[k]) * EDGES[words[k] & np.uint64(LAYERS - 1)]
     for k in range(len(normals)):

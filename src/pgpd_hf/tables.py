@@ -77,7 +77,5 @@ def one_line():
     except Exception as error:
         traceback.print_exc()
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        syntax = isinstance(error, SyntaxError)  # whose place is not where it is raised
-        place = (error.filename, error.lineno) if syntax else (frame.filename, frame.lineno)
-        told = f"{place[0]}, line {place[1]}: {type(error).__name__}"
+        told = f"{frame.filename}, line {frame.lineno}: {type(error).__name__}"
         sys.exit(f"error: {told}: {' '.join(str(error).split())}")

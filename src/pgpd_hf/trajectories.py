@@ -5,10 +5,9 @@ cumulative probabilities of the policy; its lower half chooses the next state, f
 of :math:`P(\cdot|s,a)` (Walker 1977; Vose 1991). Probabilities are thereby rounded to multiples of
 :math:`2^{-32}`.
 
-For speed, several trajectories are followed side by side, since each step waits for the state that
-the step before it found. In the tables every state has :math:`W = \max(|A|, 4)` actions, which have
-probability zero from :math:`|A|` on, and a state is represented by the number of its first
-state-action pair, :math:`s W`.
+For speed, several trajectories are followed side by side. In the tables every state has
+:math:`W = \max(|A|, 4)` actions, which have probability zero from :math:`|A|` on, and a state is
+represented by the number of its first state-action pair, :math:`s W`.
 """
 
 import math
@@ -44,6 +43,15 @@ class Trajectories(NamedTuple):
     start: np.ndarray  # (K,), uint64: first states
     first_action: np.ndarray  # (K,), int64: first actions; FREE where the policy chooses
     returns: np.ndarray  # (K, 2): discounted sums of reward and utility, written by sampling
+
+
+class Walk(NamedTuple):
+    """A trajectory on its way."""
+
+    cut: int  # place of the first threshold of its policy
+    state: int
+    reward: float  # sums so far
+    utility: float
 
 
 def default_horizon(discount):
@@ -125,13 +133,11 @@ def _pair_columns(scaled, alias):
             smalls += 1
 
 
-@njit
 def table_width(actions):
     """Number W of actions that a state has in the tables."""
     return max(actions, 4)
 
 
-@njit(allocates=True)
 def make_trajectories(count, states, actions, policies):
     """Lay out K trajectories from the first state on, whose first action the policy chooses."""
     return Trajectories(
@@ -189,85 +195,74 @@ def sample_returns(tables, trajectories, words, horizon):
 @njit
 def _follow_four(tables, trajectories, words, horizon):
     """Follow four trajectories side by side, of a CMDP with W = 4 that never ends."""
-    cuts, count = trajectories.thresholds.reshape(-1), len(trajectories.start)
-    last, stride, returns = count - 1, np.uint64(count), trajectories.returns
-    for i in range(0, count, 4):  # short of four, the last is repeated
-        j, k, m = min(i + 1, last), min(i + 2, last), min(i + 3, last)
-        at_i, cut_i, r_i, g_i = _first_step(tables, trajectories, cuts, words, i, _FOUR)
-        at_j, cut_j, r_j, g_j = _first_step(tables, trajectories, cuts, words, j, _FOUR)
-        at_k, cut_k, r_k, g_k = _first_step(tables, trajectories, cuts, words, k, _FOUR)
-        at_m, cut_m, r_m, g_m = _first_step(tables, trajectories, cuts, words, m, _FOUR)
-        w_i, w_j, w_k, w_m = np.uint64(i), np.uint64(j), np.uint64(k), np.uint64(m)
-        weight = 1.0
+    cuts, returns = trajectories.thresholds.reshape(-1), trajectories.returns
+    count = np.uint64(len(returns))
+    for first in range(0, len(returns), 4):  # short of four, the last is repeated
+        i, j = np.uint64(first), min(np.uint64(first + 1), count - _ONE)
+        k, m = min(i + _TWO, count - _ONE), min(i + _THREE, count - _ONE)
+        one = _first_step(tables, trajectories, cuts, words, i, _FOUR)
+        two = _first_step(tables, trajectories, cuts, words, j, _FOUR)
+        three = _first_step(tables, trajectories, cuts, words, k, _FOUR)
+        four = _first_step(tables, trajectories, cuts, words, m, _FOUR)
+        weight, place = 1.0, np.uint64(0)
         for _ in range(horizon):
             weight *= tables.discount
-            w_i += stride
-            w_j += stride
-            w_k += stride
-            w_m += stride
-            at_i, r_i, g_i = _step(tables, cuts, cut_i, at_i, words[w_i], weight, r_i, g_i, _FOUR)
-            at_j, r_j, g_j = _step(tables, cuts, cut_j, at_j, words[w_j], weight, r_j, g_j, _FOUR)
-            at_k, r_k, g_k = _step(tables, cuts, cut_k, at_k, words[w_k], weight, r_k, g_k, _FOUR)
-            at_m, r_m, g_m = _step(tables, cuts, cut_m, at_m, words[w_m], weight, r_m, g_m, _FOUR)
-        returns[i, 0], returns[i, 1] = r_i, g_i
-        returns[j, 0], returns[j, 1] = r_j, g_j
-        returns[k, 0], returns[k, 1] = r_k, g_k
-        returns[m, 0], returns[m, 1] = r_m, g_m
+            place += count
+            one = _step(tables, cuts, one, words[place + i], weight, _FOUR)
+            two = _step(tables, cuts, two, words[place + j], weight, _FOUR)
+            three = _step(tables, cuts, three, words[place + k], weight, _FOUR)
+            four = _step(tables, cuts, four, words[place + m], weight, _FOUR)
+        returns[i, 0], returns[i, 1] = one.reward, one.utility
+        returns[j, 0], returns[j, 1] = two.reward, two.utility
+        returns[k, 0], returns[k, 1] = three.reward, three.utility
+        returns[m, 0], returns[m, 1] = four.reward, four.utility
 
 
 @njit(forceinline=True)
 def _follow_two(tables, trajectories, words, horizon, width, ends):
-    """Follow two trajectories side by side, of any CMDP.
-
-    Two trajectories end together when both are in absorbing states; the rest is a geometric series.
-    """
-    cuts, count = trajectories.thresholds.reshape(-1), len(trajectories.start)
-    stride, returns = np.uint64(count), trajectories.returns
-    beyond = tables.discount ** (horizon + 1)
-    for i in range(0, count, 2):
-        j = min(i + 1, count - 1)  # the last of an odd number is paired with itself
-        at_i, cut_i, r_i, g_i = _first_step(tables, trajectories, cuts, words, i, width)
-        at_j, cut_j, r_j, g_j = _first_step(tables, trajectories, cuts, words, j, width)
-        w_i, w_j = np.uint64(i), np.uint64(j)
-        weight = 1.0
+    """Follow two trajectories side by side, of any CMDP, until both are in absorbing states."""
+    cuts, returns = trajectories.thresholds.reshape(-1), trajectories.returns
+    count = np.uint64(len(returns))
+    for first in range(0, len(returns), 2):
+        i, j = np.uint64(first), min(np.uint64(first + 1), count - _ONE)
+        one = _first_step(tables, trajectories, cuts, words, i, width)
+        two = _first_step(tables, trajectories, cuts, words, j, width)
+        weight, place, rest = 1.0, np.uint64(0), 0.0
         for _ in range(horizon):
-            if ends and tables.absorbing[at_i] and tables.absorbing[at_j]:
+            if ends and tables.absorbing[one.state] and tables.absorbing[two.state]:
+                beyond = tables.discount ** (horizon + 1)
                 rest = (weight * tables.discount - beyond) / (1 - tables.discount)
-                r_i += rest * tables.reward[at_i]
-                g_i += rest * tables.utility[at_i]
-                r_j += rest * tables.reward[at_j]
-                g_j += rest * tables.utility[at_j]
                 break
             weight *= tables.discount
-            w_i += stride
-            w_j += stride
-            at_i, r_i, g_i = _step(tables, cuts, cut_i, at_i, words[w_i], weight, r_i, g_i, width)
-            at_j, r_j, g_j = _step(tables, cuts, cut_j, at_j, words[w_j], weight, r_j, g_j, width)
-        returns[i, 0], returns[i, 1] = r_i, g_i
-        returns[j, 0], returns[j, 1] = r_j, g_j
+            place += count
+            one = _step(tables, cuts, one, words[place + i], weight, width)
+            two = _step(tables, cuts, two, words[place + j], weight, width)
+        returns[i, 0] = one.reward + rest * tables.reward[one.state]
+        returns[i, 1] = one.utility + rest * tables.utility[one.state]
+        returns[j, 0] = two.reward + rest * tables.reward[two.state]
+        returns[j, 1] = two.utility + rest * tables.utility[two.state]
 
 
 @njit(forceinline=True)
 def _first_step(tables, trajectories, cuts, words, i, width):
-    """State after the first step, first threshold of the policy, reward and utility."""
-    policies = trajectories.thresholds.shape[0]
-    cut = np.uint64((i & (policies - 1)) * (cuts.size // policies))
-    state = trajectories.start[i] * width
-    word = words[np.uint64(i)]
+    """Trajectory i after its first step."""
+    policies = np.uint64(len(trajectories.thresholds))
+    cut = (i & (policies - _ONE)) * (np.uint64(cuts.size) // policies)
+    state, word = trajectories.start[i] * width, words[i]
     pair = _choose(cuts, width, cut, state, word)
     if trajectories.first_action[i] != FREE:
         pair = state + np.uint64(trajectories.first_action[i])
     following = draw(tables.successors, pair, word, width)
-    return following, cut, tables.reward[pair], tables.utility[pair]
+    return Walk(cut, following, tables.reward[pair], tables.utility[pair])
 
 
 @njit(forceinline=True)
-def _step(tables, cuts, cut, state, word, weight, reward, utility, width):
-    """State after a further step, and both sums."""
-    pair = _choose(cuts, width, cut, state, word)
-    reward += weight * tables.reward[pair]
-    utility += weight * tables.utility[pair]
-    return draw(tables.successors, pair, word, width), reward, utility
+def _step(tables, cuts, walk, word, weight, width):
+    """A trajectory after a further step."""
+    pair = _choose(cuts, width, walk.cut, walk.state, word)
+    reward = walk.reward + weight * tables.reward[pair]
+    utility = walk.utility + weight * tables.utility[pair]
+    return Walk(walk.cut, draw(tables.successors, pair, word, width), reward, utility)
 
 
 @njit(forceinline=True)

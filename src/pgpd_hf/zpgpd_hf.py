@@ -3,11 +3,8 @@ r"""ZPGPD-HF, Algorithm 2 of the paper: zeroth-order policy gradient primal-dual
 Direct parameterization. In each iteration evaluators compare trajectories of the policy and of a
 randomly perturbed policy; the inverse link of their votes, times the direction of the perturbation,
 estimates the gradient. Comments name lines of Algorithm 2, docstrings lines of the LaTeX source.
-
 The paper leaves open what :math:`\theta + \mu v` is outside of the simplex: here each row is
-projected before it is followed; in the softmax parameterization nothing has to be projected. With
-the option `directions` "sphere" v comes from the unit sphere, as written; with "tangent" from the
-unit directions along which rows keep their sum, and d is the dimension of these.
+projected before it is followed.
 
 PG-PD follows the gradient itself, :math:`\partial V / \partial \pi(a|s) = q(s) Q(s, a)`. Inside of
 the simplices it is the limit of the mean estimate as M, N and H grow and :math:`\mu` vanishes; at
@@ -20,7 +17,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from pgpd_hf.arguments import optional, require_number, require_one_of
+from pgpd_hf.arguments import require_number, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, ask, feedback_bias
 from pgpd_hf.policies import project_rows, softmax, unit_direction
@@ -65,10 +62,9 @@ class ZPGPDHF(HumanFeedback):
     def __post_init__(self) -> None:
         super().__post_init__()
         bounds = {"above": _SMALLEST, "at_most": _LARGEST}
-        radius = optional(require_number, "perturbation", self.perturbation, **bounds)
-        self._set("perturbation", radius)
-        require_one_of("parameterization", self.parameterization, ("softmax", "direct"))
-        require_one_of("directions", self.directions, ("sphere", "tangent"))
+        self._check("perturbation", require_number, optional=True, **bounds)
+        self._check("parameterization", require_one_of, ("softmax", "direct"))
+        self._check("directions", require_one_of, ("sphere", "tangent"))
 
     def theorem_steps(self, cmdp, optimum, iterations):
         r"""Step sizes of Theorem 2 (line 546).
@@ -86,7 +82,7 @@ class ZPGPDHF(HumanFeedback):
     def prepare(self, cmdp, optimum, iterations):  # noqa: D102
         setting = super().prepare(cmdp, optimum, iterations)
         tangent, softmax = self.directions == "tangent", self.parameterization == "softmax"
-        dimension = cmdp.states * (cmdp.actions - 1 if tangent else cmdp.actions)
+        dimension = cmdp.states * (cmdp.actions - tangent)
         if dimension == 0:
             raise ValueError("directions: sphere expected, since one action has no tangents")
         radius, horizon = self.perturbation, setting.simulator.horizon
@@ -114,7 +110,8 @@ class ZPGPDHF(HumanFeedback):
     def advance(self, setting, state, words, normals):
         """Make as many iterations as there are rows of random numbers."""
         theta, given = state.theta.copy(), (setting.simulator, setting.perturbation, setting.steps)
-        *iterates, multiplier = _advance(*given, theta, state.multiplier, words, normals)
+        random = words, normals, make_trajectories(2 * self.rounds, *theta.shape, 2)
+        *iterates, multiplier = _advance(*given, theta, state.multiplier, *random)
         return *iterates, State(theta, multiplier)
 
 
@@ -149,22 +146,20 @@ def visitation_mismatch(cmdp, policy):
 
 
 @njit(allocates=True)
-def _advance(simulator, perturbation, steps, theta, multiplier, words, normals):
+def _advance(simulator, perturbation, steps, theta, multiplier, words, normals, trajectories):
     states, actions = theta.shape
     policies = np.empty((len(words), states, actions))
     multipliers = np.empty(len(words))
     direction = np.empty((states, actions))
     perturbed = np.empty((states, actions))
-    trajectories = make_trajectories(2 * simulator.rounds, states, actions, 2)
     scale = perturbation.dimension / perturbation.radius
     for t in range(len(words)):  # line 1
         policy = policies[t]
+        for s in range(states):
+            for a in range(actions):
+                policy[s, a] = theta[s, a]
         if perturbation.softmax:
-            softmax(theta, policy)
-        else:
-            for s in range(states):
-                for a in range(actions):
-                    policy[s, a] = theta[s, a]
+            softmax(policy, policy)
         multipliers[t] = multiplier
         # Line 2: a uniform direction.
         unit_direction(normals[t], perturbation.tangent, direction)
