@@ -34,7 +34,7 @@ configfile: f"{CLONE}/config/config.yaml"
 
 try:
     check = runpy.run_path(f"{CLONE}/workflow/scripts/configuration.py")["check"]
-    FOLDER, KEPT = check(config, workflow.configfiles)
+    FOLDER = check(config, workflow.configfiles)
 except ValueError as error:
     sys.exit(f"error: {error}")
 

@@ -25,49 +25,38 @@ def read(name):
     """Ends of runs of an experiment, means of all its runs, and its configuration."""
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
-        raise ValueError(f"{folder}: no finished experiment; make figures CONFIG=... makes it")
+        raise ValueError(f"EXPERIMENTS: names of finished experiments expected, got {name!r}")
     curves, paths = read_table(folder / "aggregate.csv"), []
     for algorithm, number, seeds in curves[[*KEYS, "seeds"]].drop_duplicates().to_numpy():
         number = "inf" if pd.isna(number) else number
         for first in range(0, seeds, 10):
             block = f"seeds{first:04d}-{min(first + 10, seeds) - 1:04d}"
             paths.append(folder / f"runs/{algorithm}/M{number}/{block}.csv")
-    if not all(path.is_file() for path in paths):
-        raise ValueError(f"{folder}: an interrupted experiment; make figures CONFIG=... goes on")
     ends = read_traces(paths).groupby([*KEYS, "seed"], dropna=False, sort=False).last()
     units = read_json(folder / "optimum.json").get("units")
     config = read_json(folder / "provenance.json")["config"]
     return figures.in_units(ends, units), figures.in_units(curves, units), config
 
 
-def difference(first, second, paired):
-    """Mean of second minus first, and the ends of its interval."""
-    if paired:
-        return mean_interval(second - first)
-    mean = second.mean() - first.mean()
-    if min(len(first), len(second)) < 2:
-        return mean, float("nan"), float("nan")
-    interval = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
-    return mean, interval.low, interval.high
-
-
 def differences(ends, paired):
     """A row for each algorithm, M and metric that both experiments have."""
     groups = [dict([*table.groupby(KEYS, dropna=False, sort=False)]) for table in ends]
     rows = []
-    for key in [key for key in groups[0] if key in groups[1]]:
-        pair = [of_experiment[key].droplevel(KEYS) for of_experiment in groups]
+    for key, metric in product(groups[0], figures.METRICS):
+        if key not in groups[1]:
+            continue
+        first, second = (group[key][metric].droplevel(KEYS) for group in groups)
         if paired:
-            common = pair[0].index.intersection(pair[1].index)
-            pair = [runs.loc[common] for runs in pair]
-        for metric in figures.METRICS:
-            first, second = (runs[metric] for runs in pair)
-            told = first.mean(), second.mean(), len(first), len(second)
-            rows.append((*key, metric, paired, *told, *difference(first, second, paired)))
+            common = first.index.intersection(second.index)
+            first, second = first[common], second[common]
+            difference = mean_interval(second - first)
+        else:
+            test = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
+            difference = second.mean() - first.mean(), test.low, test.high
+        told = first.mean(), second.mean(), len(first), len(second)
+        rows.append((*key, metric, paired, *told, *difference))
     if not rows:
-        have = [", ".join(f"{name} {number}" for name, number in group) for group in groups]
-        told = f"got {have[0]} in the first, {have[1]} in the second".replace("<NA>", "inf")
-        raise ValueError(f"EXPERIMENTS: two that share an algorithm and an M expected, {told}")
+        raise ValueError("EXPERIMENTS: two that share an algorithm and an M expected")
     return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
@@ -97,42 +86,28 @@ def draw(curves, names, algorithms):
     return figure
 
 
-def settings(config, algorithms):
-    """Settings of runs of some algorithms, by key."""
-    kept = {key: config[key] for key in ("environment", "horizon", "link", "purpose")}
-    kept["algorithms"] = {name: config["algorithms"][name] for name in algorithms}
-    return pd.json_normalize(kept).iloc[0].to_dict()
-
-
 def main():
     names = sys.argv[1:]
     if len(names) != 2:
-        told = "two names of experiments, as in results/, expected"
-        raise ValueError(f"EXPERIMENTS: {told}, got {' '.join(names)!r}")
+        raise ValueError(f"EXPERIMENTS: two names expected, got {' '.join(names)!r}")
     ends, curves, configs = zip(*map(read, names), strict=True)
     table = differences(ends, paired=configs[0]["purpose"] == configs[1]["purpose"])
-    algorithms = table["algorithm"].unique()
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
-    figures.save(draw(curves, names, algorithms), folder, title)
+    figures.save(draw(curves, names, table["algorithm"].unique()), folder, title)
     table["M"] = table["evaluators"].astype(object).fillna("inf")
     shown = table[["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]]
     shown = shown.rename(columns={"first": names[0], "second": names[1]})
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
-    count = table["first_seeds"].max()
-    seeds = f", over the {count} seeds that both have" if table["paired"].all() else ""
-    print(f"\nEnds of runs{seeds}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
-    first, second = (settings(config, algorithms) for config in configs)
-    differing = sorted(key for key in first | second if first.get(key) != second.get(key))
-    told = [f"  {key}: {first.get(key)}, {second.get(key)}" for key in differing]
-    print("Settings that differ:", *(told or ["  none"]), sep="\n")
-    if alone := {*configs[0]["algorithms"]} ^ {*configs[1]["algorithms"]}:
-        print(f"In one of the two only, and left out: {', '.join(sorted(alone))}.")
-    if configs[0]["environment"] != configs[1]["environment"]:
-        print("Gaps and violations in different environments can hardly be compared.")
-    if any(key.endswith(".iterations") for key in differing):
-        print("T differs: each run is compared where it ends.")
+    seeds = table["first_seeds"].max()
+    same = f", over the {seeds} seeds that both have" if table["paired"].all() else ""
+    print(f"\nEnds of runs{same}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
+    first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
+    print("Settings that differ:")
+    for key in sorted({*first, *second} - {"name"}):
+        if first.get(key) != second.get(key):
+            print(f"  {key}: {first.get(key)}, {second.get(key)}")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

@@ -27,5 +27,5 @@ if study := "".join(sys.argv[1:]):
         shutil.copy(path, folder)
 else:
     for name, read in TABLES.items():
-        write_table(read(RESULTS), REFERENCE / f"{name}.csv")
+        write_table(read(RESULTS), REFERENCE / name)
     write_json(describe_platform(), REFERENCE / "platform.json")

@@ -6,6 +6,7 @@ for a study and its tables. On the platform of reference/platform.json every bit
 """
 
 import argparse
+import filecmp
 import hashlib
 import os
 import platform
@@ -21,11 +22,11 @@ import numpy as np
 import pandas as pd
 from llvmlite import binding
 
-from pgpd_hf.tables import one_line, read_json
+from pgpd_hf.tables import one_line, read_json, write_table
 
 CLONE = Path(__file__).resolve().parents[1]
 REFERENCE, FIGURES = CLONE / "reference", CLONE / "figures"
-TOLERANCE = 1e-8  # times the size of a number, where it exceeds one
+TOLERANCE = 1e-8
 PACKAGES = "numpy scipy numba llvmlite pandas matplotlib pillow".split()
 RUN = ["algorithm", "evaluators", "seed"]
 DRAWN = """algorithm evaluators iteration optimality_gap constraint_violation optimality_gap_low
@@ -47,11 +48,6 @@ def describe_platform():
     return machine | {name: version(name) for name in PACKAGES}
 
 
-def read(path):
-    """Read a CSV table as text, in which numbers have the same bits if they read the same."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
-
-
 def entries(arrays):
     """Numbers of arrays below each other, with names such as policy.3.1."""
     rows = [
@@ -62,82 +58,68 @@ def entries(arrays):
     return pd.DataFrame(rows, columns=["entry", "value"])
 
 
-def read_optimum(results):
-    """Read the arrays and numbers of the optima."""
-    return entries(pd.json_normalize(read_json(results / "optimum.json")).iloc[0])
-
-
 def read_runs(results):
     """Read the last row of every run, with the digest of all its rows as CSV."""
     seeds = pd.read_csv(results / "aggregate.csv")["seeds"].max()  # a study may have run more
-    paths = results.glob("runs/*/*/seeds*.csv")
-    traces = pd.concat(read(path) for path in paths if int(path.stem[-4:]) < seeds)
+    paths = [it for it in results.glob("runs/*/*/seeds*.csv") if int(it.stem[-4:]) < seeds]
+    traces = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths)
     traces = traces.sort_values([*RUN[1:], "iteration"], key=pd.to_numeric)
     runs = traces.sort_values("algorithm", kind="stable").groupby(RUN, sort=False)
     texts = [run.to_csv(index=False, lineterminator="\n") for _, run in runs]
     digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-    ends = runs.tail(1).assign(checkpoints=runs.size().astype(str).to_numpy(), sha256=digests)
-    return ends.reset_index(drop=True)
+    return runs.tail(1).assign(checkpoints=runs.size().to_numpy(), sha256=digests)
 
 
 TABLES = {  # of reference/, from the folder of results; the first three can be had for one seed
-    "environment": lambda results: entries(np.load(results / "environment.npz")),
-    "optimum": read_optimum,
-    "runs": read_runs,
-    "curves": lambda results: read(results / "aggregate.csv")[DRAWN],
-    "rates": lambda results: read(results / "rates.csv"),
-    "rates_averages": lambda results: read(results / "rates_averages.csv"),
+    "environment.csv": lambda results: entries(np.load(results / "environment.npz")),
+    "optimum.csv": lambda it: entries(pd.json_normalize(read_json(it / "optimum.json")).iloc[0]),
+    "runs.csv": read_runs,
+    "curves.csv": lambda results: pd.read_csv(results / "aggregate.csv", dtype=str)[DRAWN],
+    "rates.csv": lambda results: pd.read_csv(results / "rates.csv", dtype=str),
+    "rates_averages.csv": lambda it: pd.read_csv(it / "rates_averages.csv", dtype=str),
 }
 
 
-def differences(recorded, here, exact):
-    """Cells of a table that differ, as a table of the values in both places."""
-    if [*recorded] != [*here] or len(recorded) != len(here):
-        shapes = [f"{len(table)} rows of {', '.join(table)}" for table in (recorded, here)]
-        return pd.DataFrame({"recorded": shapes[:1], "here": shapes[1:]})
+def tables(folder, study, full):
+    """Recorded tables, and where those are that were made in a folder."""
+    results = folder / "results/paper"
+    if study:
+        recorded = sorted((CLONE / "studies" / study / "tables").glob("*.csv"))
+        return {path: results / study / path.name for path in recorded}
+    names = [*TABLES] if full else [*TABLES][:3]
+    for name in names:
+        write_table(TABLES[name](results), folder / name)
+    panels = sorted(FIGURES.glob("*_*.csv")) if full else []
+    found = {REFERENCE / name: folder / name for name in names}
+    return found | {path: folder / "figures" / path.name for path in panels}
+
+
+def difference(recorded, here, exact=True, one_seed=False):
+    """The first difference of two tables, in words, or nothing."""
+    # As text, numbers have the same bits if they read the same.
+    text = {"dtype": str, "keep_default_na": False} if exact else {}
+    first, second = pd.read_csv(recorded, **text), pd.read_csv(here, **text)
+    if one_seed and "seed" in first:
+        first = first[first["seed"].astype(int) == 0].reset_index(drop=True)
     if not exact:
-        first, second = (table.apply(pd.to_numeric, errors="coerce") for table in (recorded, here))
-        near = (first - second).abs() <= TOLERANCE * first.abs().clip(lower=1)
-        here = here.mask(near, recorded).drop(columns="sha256", errors="ignore")
-        recorded = recorded[[*here]]
-    return recorded.compare(here, result_names=("recorded", "here")).stack(0).dropna()
+        first, second = (it.drop(columns="sha256", errors="ignore") for it in (first, second))
+    near = {"check_dtype": False, "rtol": TOLERANCE, "atol": TOLERANCE}
+    try:
+        pd.testing.assert_frame_equal(first, second, **near)
+    except AssertionError as error:
+        place, *_, values = str(error).splitlines()
+        return f"{place}: {values}"
+    return ""
 
 
 def run(folder, cores, snakefile, arguments):
     """Run the workflow in a folder; only errors are shown."""
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", CLONE / snakefile]
     command += ["--quiet", "rules", "progress", "reason", "host"]  # but not what is wrong
-    command += ["--directory", folder, "--cores", cores, "--no-hooks"]
-    done = subprocess.run([*command, *arguments], stderr=subprocess.PIPE, text=True)
+    command += ["--directory", folder, "--cores", cores, "--no-hooks", *arguments]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{done.stderr}error: the run in {folder} failed")
-
-
-def read_pictures(folder):
-    """Digests of the core's pictures; that of studies' tables is another's."""
-    paths = [it for it in sorted(folder.iterdir()) if it.suffix in (".pdf", ".png", ".svg")]
-    paths = [it for it in paths if it.stem != "summary"]
-    digests = [hashlib.sha256(it.read_bytes()).hexdigest() for it in paths]
-    return pd.DataFrame({"picture": [it.name for it in paths], "sha256": digests})
-
-
-def tables(folder, study, full, pictures):
-    """Yield names of tables, what is recorded, and what was run again."""
-    results = folder / "results/paper"
-    if study:
-        for path in sorted((CLONE / "studies" / study / "tables").glob("*.csv")):
-            yield f"{study}/tables/{path.name}", read(path), read(results / study / path.name)
-        return
-    for name in [*TABLES][: None if full else 3]:
-        recorded, where = read(REFERENCE / f"{name}.csv"), f"reference/{name}.csv"
-        if name == "runs" and not full:
-            recorded = recorded[recorded["seed"] == "0"].reset_index(drop=True)
-            where += ", seed 0"
-        yield where, recorded, TABLES[name](results)
-    for path in sorted(FIGURES.glob("*_*.csv")) if full else ():
-        yield f"figures/{path.name}", read(path), read(folder / "figures" / path.name)
-    if full and pictures:
-        yield "pictures in figures/", *map(read_pictures, (FIGURES, folder / "figures"))
 
 
 def main():
@@ -146,29 +128,30 @@ def main():
     parser.add_argument("--study", help="name of a folder below studies/")
     parser.add_argument("--cores", default="all")
     options = parser.parse_args()
-    recorded, here = read_json(REFERENCE / "platform.json"), describe_platform()
-    others = [f"{name} {here.get(name)}" for name in recorded if here.get(name) != recorded[name]]
-    print(f"Other platform: {', '.join(others)}." if others else "Every bit has to agree.")
-    if others:
-        print(f"Numbers may differ by {TOLERANCE}; pictures are not compared.")
     snakefile = f"studies/{options.study}/Snakefile" if options.study else "Snakefile"
     if not (CLONE / snakefile).is_file():
         raise ValueError(f"STUDY: a folder of studies expected, got {options.study!r}")
+    recorded, here = read_json(REFERENCE / "platform.json"), describe_platform()
+    others = [f"{name} {here.get(name)}" for name in recorded if here.get(name) != recorded[name]]
+    told = f"Other platform: {', '.join(others)}. Numbers may differ by {TOLERANCE}."
+    print(told if others else "Every bit has to agree.")
     folder = Path(tempfile.mkdtemp(prefix="verify-"))
     print(f"Running in {folder} ...", flush=True)
     one_seed = not (options.study or options.full)
     run(folder, options.cores, snakefile, ["aggregate", "--config", "seeds=1"] if one_seed else [])
-    wrong = []
-    for name, *pair in tables(folder, options.study, options.full, not others):
-        cells = differences(*pair, exact=not others)
-        print(f"{name:<46}{'yes' if cells.empty else f'NO, {len(cells)} differ'}")
-        if not cells.empty:
-            wrong.append(name)
-            print(cells[:3].to_string())
-    if wrong:
+    wrong = {}
+    for path, made in tables(folder, options.study, options.full).items():
+        wrong[str(path.relative_to(CLONE))] = difference(path, made, not others, one_seed)
+    if options.full and not others:
+        names = [path.name for path in FIGURES.iterdir() if path.stem != "summary"]
+        _, other, missing = filecmp.cmpfiles(FIGURES, folder / "figures", names, shallow=False)
+        wrong["files in figures/"] = ", ".join(other + missing)
+    for name, told in wrong.items():
+        print(f"{name:<46}{f'NO: {told}' if told else 'yes'}")
+    if any(wrong.values()):
         sys.exit(f"Not all agrees; what was run is in {folder}")
     shutil.rmtree(folder)
-    print("All agrees; FULL=1 compares the rest." if one_seed else "All agrees.")
+    print("All agrees for seed 0; FULL=1 compares the rest." if one_seed else "All agrees.")
 
 
 if __name__ == "__main__":

@@ -157,7 +157,6 @@ def test_file_of_an_environment_lies_beside_the_configuration_and_has_units(fini
     finished.snakemake(*mine, "--cores", "2")
     text = (finished.folder / "results/tiny/summary.txt").read_text()
     assert f"reward value {best:.4g} and multiplier {(more - best) / 1e-6:.4g}.\n" in text
-    assert f"is {budgets[0] - least:.4g} safer than required.\n" in text
     assert finished.jobs(*mine) == {}
     file.write_bytes(b"no archive")
     output = finished.snakemake(*mine, "--cores", "1", code=1)
@@ -224,9 +223,7 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     assert "Constraint violation of Same as NPGPD-HF: " in page
     told = (results / "summary.txt").read_text()
     safe = (ours.groupby("seed")["constraint_violation"].last() <= 0).sum()
-    low, high = table.groupby("algorithm").last().loc["same"].filter(regex="^constraint_.*_")
-    average = "unsafe" if low > 0 else "safe" if high <= 0 else "open"
-    assert f"] {safe} of 2 {average} NPGPD-HF 8 " in " ".join(told.split())
+    assert f"] {safe} of 2 NPGPD-HF 8 " in " ".join(told.split())
     same = "Same as NPGPD-HF minus NPGPD-HF 8" + 2 * " +0.0000 [+0.0000, +0.0000]"
     assert same in " ".join(told.split())
     assert "Gaps are in units of the reward, violations in units of the cost." in told

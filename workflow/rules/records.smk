@@ -34,9 +34,8 @@ rule summary:
         "<logs>/summary.log",
     params:
         own=json.dumps(OWN),
-        kept=json.dumps(KEPT),
     shell:
         "python -I {input.script:q} --default {input.default:q} --aggregate {input.aggregate}"
         " --optimum {input.optimum} --environment {input.environment} --rates {input.rates}"
         " --provenance {input.provenance} --figure {input.figure} --own {params.own:q}"
-        " --traces {input.traces} --kept {params.kept:q} --text {output.text} >{log} 2>&1"
+        " --traces {input.traces} --text {output.text} >{log} 2>&1"

@@ -1,7 +1,6 @@
 """Check the configuration of an experiment: `python configuration.py config/mine.yaml`.
 
-The name of the experiment is printed, or in one line what is wrong: the file or the key, what was
-found, and what is allowed.
+The name of the experiment is printed, or in one line what is wrong.
 """
 
 import difflib
@@ -19,88 +18,77 @@ from snakemake.utils import update_config
 
 CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
-STEPS = "primal_step", "dual_step"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
-ALGORITHMS = SCHEMA["properties"]["algorithms"]["properties"]
-# In YAML 1.1, which PyYAML reads, numbers of base 8 and 60; 1e-3 and 1.5e3 are texts there.
-ODD_NUMBER = re.compile(
-    r"[-+]?((0[0-9_]+|\d+(:[0-5]?\d)+)(\.[0-9_]*)?|\d+e[-+]?\d+|\d*\.\d*e\d+)", re.I
-)
+DECIMAL = re.compile(r"[-+]?(0|[1-9]\d*)?(\.\d*)?(e[-+]?\d+)?", re.I)
 
 
 class Loader(yaml.SafeLoader):
-    """YAML with text as keys, each of which stands once: PyYAML takes the last of equal keys."""
+    """YAML in which no key stands twice: PyYAML takes the last of equal keys."""
 
-    def construct_mapping(self, node, deep=False):
-        names = set()
+    def compose_mapping_node(self, anchor):
+        node, names = super().compose_mapping_node(anchor), set()
         for key, _ in node.value:
-            if key.tag == "tag:yaml.org,2002:merge":
-                continue
-            line = f"line {key.start_mark.line + 1}"
-            if key.tag != "tag:yaml.org,2002:str":
-                raise ValueError(f"{line}: text expected as a key, got {reprlib.repr(key.value)}")
-            if key.value in names:
-                raise ValueError(f"{line}: the key {key.value!r} stands twice")
-            names.add(key.value)
-        return super().construct_mapping(node, deep)
+            if str(key.value) in names:
+                raise ValueError(f"line {key.start_mark.line + 1}: {key.value!r} stands twice")
+            names.add(str(key.value))
+        return node
+
+
+def decimal(loader, node):
+    """A number that means what it looks like: to PyYAML, 010 is 8, and 1:30 is 90."""
+    value = yaml.SafeLoader.yaml_constructors[node.tag](loader, node)
+    if not DECIMAL.fullmatch(node.value):
+        raise ValueError(f"a decimal number expected, got {node.value}")
+    return value
+
+
+Loader.add_constructor("tag:yaml.org,2002:int", decimal)
+Loader.add_constructor("tag:yaml.org,2002:float", decimal)
 
 
 def read(path, aliases=False):
     """Read keys and values from a file that holds plain data and nothing else."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-        for event in yaml.parse(text, Loader):
-            line = f"line {event.start_mark.line + 1}"
-            if isinstance(event, yaml.AliasEvent) and not aliases:
-                raise ValueError(f"{line}: no alias expected, got *{event.anchor}")
-            plain = isinstance(event, yaml.ScalarEvent) and event.implicit[0]
-            if plain and ODD_NUMBER.fullmatch(event.value):
-                told = f"{line}: a decimal number (1000 or 1.0e-3) expected, got {event.value}"
-                raise ValueError(told)
+        if not aliases and any(isinstance(it, yaml.AliasEvent) for it in yaml.parse(text)):
+            raise ValueError("no alias expected")
         content = yaml.load(text, Loader)
-    except (ValueError, yaml.YAMLError, RecursionError) as error:
-        told = " ".join(str(error).split())
-        raise ValueError(f"{path}: plain YAML expected: {told}") from None
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
-    if not isinstance(content, dict):
-        told = "nothing" if content is None else reprlib.repr(content)
-        raise ValueError(f"{path}: keys and values expected, got {told}")
-    if "__use_yte__" in content:
-        raise ValueError(f"{path}: no template expected, got the key '__use_yte__'")
+        if not isinstance(content, dict):
+            raise ValueError(f"keys and values expected, got {reprlib.repr(content)}")
+        if "__use_yte__" in content:
+            raise ValueError("no template expected, got the key '__use_yte__'")
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"{path}: plain YAML expected: {' '.join(str(error).split())}") from None
     return content
 
 
 def is_own(path, config):
     """Whether a file holds keys of this configuration, and not of another workflow beside it."""
-    with open(path, encoding="utf-8-sig") as file:
-        return yaml.safe_load(file).keys() - {"__use_yte__"} <= config.keys()
+    content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    return content.keys() - {"__use_yte__"} <= config.keys()
 
 
 def check(config, files):
     """Check a configuration and the files that it was merged from, and settle it in place.
 
     `NAME: null` leaves an algorithm out. A file or a name of Gymnasium replaces the default's keys
-    of the environment. Returns the folder of the last file, where files lie that the configuration
-    names, and for each algorithm the step sizes that no file has chosen.
+    of the environment. Returns the folder of the last file, where files lie that it names.
     """
     default = read(DEFAULT)
-    contents = {Path(path): read(path) for path in files if is_own(path, config)}
-    changes = {path: it for path, it in contents.items() if not path.samefile(DEFAULT)}
+    paths = [path for path in map(Path, files) if is_own(path, config)]
+    changes = {path: read(path) for path in paths if not path.samefile(DEFAULT)}
     for content in changes.values():
         environment = content.get("environment")
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():
             config["environment"] = environment
     require(config)
-    last = [*changes][-1] if changes else None
-    if last and config["name"] == default["name"]:
-        told = f"a name of its own expected, got none, or that of the default, {default['name']!r}"
-        raise ValueError(f"{last}: name: {told}")
+    last = [DEFAULT, *changes][-1]
+    if changes and config["name"] == default["name"]:
+        raise ValueError(f"{last}: name: one of its own expected, got {config['name']!r}")
     order = [name for it in changes.values() for name in it.get("algorithms") or {}]
-    if not {*default["algorithms"]} <= {*order}:  # a file that names them all orders them, too
-        order = [*default["algorithms"], *order]
-    given = dict.fromkeys(order) | config["algorithms"]
-    config["algorithms"] = {name: it for name, it in given.items() if it}
+    if {*default["algorithms"]} <= {*order}:  # a file that names them all orders them, too
+        config["algorithms"] = dict.fromkeys(order) | config["algorithms"]
+    config["algorithms"] = {name: it for name, it in config["algorithms"].items() if it}
     if not config["algorithms"]:
         raise ValueError("algorithms: at least one expected, got none")
     named = {
@@ -111,17 +99,9 @@ def check(config, files):
     if "file" in config["environment"]:
         named["environment.file"] = config["environment"]["file"]
     for key, file in named.items():
-        if not (last and (last.parent / file).is_file()):
-            place = last.parent if last else "the folder of the configuration that names it"
-            raise ValueError(f"{key}: a file in {place} expected, got {file!r}, which is not there")
-    # A copy of the whole default, as deployments have it, chooses nothing.
-    own = [it.get("algorithms") or {} for it in changes.values() if it.keys() < default.keys()]
-    kept = {
-        name: [step for step in STEPS if not any(step in (it.get(name) or ()) for it in own)]
-        for name in default["algorithms"]
-        if name in config["algorithms"]
-    }
-    return os.path.relpath(last.parent) if named else os.curdir, kept
+        if not (last.parent / file).is_file():
+            raise ValueError(f"{key}: a file in {last.parent} expected, got {file!r}")
+    return os.path.relpath(last.parent)
 
 
 def is_number(checker, value):
@@ -134,43 +114,28 @@ TYPES = Draft4Validator.TYPE_CHECKER.redefine("number", is_number)
 VALIDATOR = validators.extend(Draft202012Validator, type_checker=TYPES)
 
 
-def hint(name, allowed):
-    """Suggest the name that was probably meant, if one is similar."""
-    near = difflib.get_close_matches(str(name), allowed, 1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
-
-
 def require(config, schema=SCHEMA, file=""):
     """Refuse what does not follow a schema; where it has no description, as jsonschema words it."""
     error = best_match(VALIDATOR(schema).iter_errors(config))
     if error is None:
         return
-    place, value = [*map(str, error.absolute_path)], reprlib.repr(error.instance)
-    key = file + (".".join(place) or "configuration")
+    key = file + (".".join(map(str, error.absolute_path)) or "configuration")
+    value = reprlib.repr(error.instance)
     if error.validator == "additionalProperties":
         allowed = sorted(error.schema["properties"])
-        name = str(min(error.instance.keys() - set(allowed), key=str))[:100]
-        told = f"unknown key {name!r}{hint(name, allowed)}; allowed are {', '.join(allowed)}"
-        raise ValueError(f"{key}: {told}")
-    part, told = schema, ""
-    for step in error.absolute_schema_path:  # the description that is nearest to what is wrong
-        part = part[step]
-        told = part.get("description", told) if isinstance(part, dict) else told
-    if told and error.validator != "required":
-        wrong = f"got {value}"
-    else:
-        wrong = error.message.replace(repr(error.instance), value)
-    if error.validator == "enum":
-        wrong += hint(error.instance, error.validator_value)
-    if place[:-1] == ["algorithms"] and place[-1] not in ALGORITHMS:
-        wrong += hint(place[-1], ALGORITHMS)
-    raise ValueError(f"{key}: {wrong}" + (f"; expected: {told}" if told else ""))
+        name = str(min(error.instance.keys() - {*allowed}, key=str))[:100]
+        near = difflib.get_close_matches(name, allowed, 1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"{key}: unknown key {name!r}{hint}; allowed are {', '.join(allowed)}")
+    if "description" in error.schema:
+        raise ValueError(f"{key}: got {value}; expected: {error.schema['description']}")
+    raise ValueError(f"{key}: {error.message.replace(repr(error.instance), value)}")
 
 
 def declared(folder, path=None):
-    """Read what a study runs from the config.yaml in its folder, or from another file.
+    """Read what a study runs, from config.yaml in its folder or another file; exit if it is wrong.
 
-    What cannot be read, or does not follow the JSON Schema beside config.yaml, is refused.
+    The folder's config.schema.yaml says what it may hold.
     """
     path = f"{folder}/config.yaml" if path is None else str(path)
     try:
@@ -187,7 +152,7 @@ def check_files(files):
     config = read(DEFAULT)
     for file in files:
         update_config(config, read(file))
-    return config, check(config, [*files, DEFAULT])[0]
+    return config, check(config, [*files, DEFAULT])
 
 
 if __name__ == "__main__":

@@ -20,31 +20,25 @@ parser.add_argument("--record", required=True, help="JSON file that is written")
 options = parser.parse_args()
 
 
-def commit():
-    """The commit that is checked out, and whether files differ from it; or why there is none."""
-    # The repository of the clone, whoever owns it, and none in which the clone may lie.
-    command = ["git", f"--git-dir={CLONE}/.git", f"--work-tree={CLONE}"]
-    try:
-        head, changes = (
-            subprocess.run([*command, *arguments], capture_output=True, check=True).stdout
-            for arguments in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return {"commit": None, "why": "no repository, or no git"}
-    return {"commit": head.decode().strip(), "changed": bool(changes)}
+def git(*arguments):
+    """What git says of the clone, whoever owns it, and of no repository in which it may lie."""
+    command = ["git", f"--git-dir={CLONE}/.git", f"--work-tree={CLONE}", *arguments]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
 
 
 with one_line():
+    try:
+        changed = bool(git("status", "--porcelain", "-uno"))
+        commit = {"commit": git("rev-parse", "HEAD"), "changed": changed}
+    except (OSError, subprocess.CalledProcessError):
+        commit = {"commit": None, "why": "no repository, or no git"}
     versions = {name: version(name) for name in PACKAGES.split()}
-    record = {
-        "versions": {"python": platform.python_version()} | versions,
-        "machine": {
-            "system": platform.system(),
-            "architecture": platform.machine(),
-            "C library": " ".join(platform.libc_ver()),
-            "processor": binding.get_host_cpu_name(),
-        },
-        **commit(),
-        "config": options.config,
+    machine = {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "C library": " ".join(platform.libc_ver()),
+        "processor": binding.get_host_cpu_name(),
     }
+    versions["python"] = platform.python_version()
+    record = {"versions": versions, "machine": machine, **commit, "config": options.config}
     write_json(record, options.record)

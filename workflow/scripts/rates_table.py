@@ -11,6 +11,8 @@ from pgpd_hf.tables import one_line, read_optimum, read_traces, write_table
 from pgpd_hf.theory import RATES, OutsideAssumptions, printed_bounds
 
 KEYS = ["algorithm", "step_rule", "evaluators"]
+SLOPES = [*KEYS, "metric", "slope", "low", "high", "seeds", "promised"]
+AVERAGES = [*KEYS, "metric", "T", "mean", "low", "high", "seeds", "bound"]
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("traces", nargs="+", help="CSV files of runs")
@@ -37,9 +39,8 @@ def bounds_of(name, rule, evaluators, T):
 with one_line():
     cmdp, optimum = CMDP.load(arguments.environment), read_optimum(arguments.optimum)
     traces = read_traces(arguments.traces).sort_values("seed", kind="stable")
-    traces["gap"] = traces["mean_optimality_gap"]
-    traces["violation"] = traces["mean_constraint_violation"].clip(lower=0)
     signed = traces["mean_constraint_violation"]
+    traces["gap"], traces["violation"] = traces["mean_optimality_gap"], signed.clip(lower=0)
     traces["lagrangian_gap"] = traces["gap"] + optimum.multiplier * signed
     slopes, averages = [], []
     for key, group in traces.groupby(KEYS, sort=False, dropna=False):
@@ -51,7 +52,5 @@ with one_line():
             for T, values in samples.items():
                 bound = bounds_of(*key, T).get(metric)
                 averages.append((*key, metric, T, *mean_interval(values), seeds, bound))
-    of_slopes = [*KEYS, "metric", "slope", "low", "high", "seeds", "promised"]
-    of_averages = [*KEYS, "metric", "T", "mean", "low", "high", "seeds", "bound"]
-    write_table(pd.DataFrame(slopes, columns=of_slopes), arguments.slopes)
-    write_table(pd.DataFrame(averages, columns=of_averages), arguments.averages)
+    write_table(pd.DataFrame(slopes, columns=SLOPES), arguments.slopes)
+    write_table(pd.DataFrame(averages, columns=AVERAGES), arguments.averages)

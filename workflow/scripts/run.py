@@ -25,42 +25,36 @@ parser.add_argument("--iterations", required=True, type=int, help="T")
 parser.add_argument("--seeds", required=True, nargs=2, type=int, help="first and last")
 parser.add_argument("--purpose", required=True, help="family of random streams")
 parser.add_argument("--step-rule", choices=["study", "theorem"], help="of runs for rates")
-parser.add_argument("--lengths", nargs="+", type=int, help="values of T of runs for rates")
+parser.add_argument("--lengths", nargs="+", default=[], type=int, help="T of runs for rates")
 parser.add_argument("--trace", required=True, help="CSV file that is written")
 parser.add_argument("--policies", help="NumPy archive that is written: what runs end with")
 arguments = parser.parse_args()
-if arguments.step_rule and not arguments.lengths:
-    parser.error("--step-rule expects --lengths")
-
-
-def run_for_rates(T):
-    """Run until T, with the step sizes that belong to T."""
-    rule, given = arguments.step_rule, dict(options)
-    if rule == "theorem":
-        given |= {"primal_step": None, "dual_step": None}
-    elif given["dual_step"] is not None:  # falls like 1 / sqrt(T), as in the theorems
-        given["dual_step"] *= math.sqrt(arguments.iterations / T)
-    purpose = f"{arguments.purpose}: rates with the steps of the {rule}, T = {T}"
-    how = {"iterations": T, "checkpoints": [T - 1], "purpose": purpose}
-    return run(cmdp, kind(**given), **known, **how).assign(T=T, step_rule=rule)
-
 
 with one_line():
-    cmdp, optimum = CMDP.load(arguments.environment), read_optimum(arguments.optimum)
-    first, last = arguments.seeds
-    known = {"seeds": range(first, last + 1), "optimum": optimum}
-    options = arguments.options
+    cmdp, options = CMDP.load(arguments.environment), arguments.options
     place = options.pop("class", None)
     kind = load_class(place) if place else ALGORITHMS[arguments.algorithm]
     if "evaluators" in kind.__dataclass_fields__:
-        evaluators = arguments.evaluators
-        options["evaluators"] = None if evaluators == "inf" else int(evaluators)
-    if arguments.step_rule:
-        trace = pd.concat(map(run_for_rates, arguments.lengths))
-    else:
+        M = arguments.evaluators
+        options["evaluators"] = None if M == "inf" else int(M)
+    seeds = range(arguments.seeds[0], arguments.seeds[1] + 1)
+    known = {"seeds": seeds, "optimum": read_optimum(arguments.optimum)}
+    traces = []
+    for T in arguments.lengths:
+        steps = {"primal_step": None, "dual_step": None}  # the theorem's
+        if arguments.step_rule == "study":
+            steps = {name: options[name] for name in steps}
+            if steps["dual_step"] is not None:  # falls like 1 / sqrt(T), as in the theorems
+                steps["dual_step"] *= math.sqrt(arguments.iterations / T)
+        purpose = f"{arguments.purpose}: rates with the steps of the {arguments.step_rule}, T = {T}"
+        how = {"iterations": T, "checkpoints": [T - 1], "purpose": purpose}
+        trace = run(cmdp, kind(**options | steps), **known, **how)
+        traces.append(trace.assign(T=T, step_rule=arguments.step_rule))
+    if not arguments.lengths:
         how = {"iterations": arguments.iterations, "purpose": arguments.purpose}
         algorithm = with_options(kind, options)
         trace, policies = run(cmdp, algorithm, **known, **how, return_policies=True)
+        traces.append(trace)
         if arguments.policies:
-            np.savez(arguments.policies, seeds=known["seeds"], policies=policies)
-    write_table(trace.assign(algorithm=arguments.algorithm), arguments.trace)
+            np.savez(arguments.policies, seeds=seeds, policies=policies)
+    write_table(pd.concat(traces).assign(algorithm=arguments.algorithm), arguments.trace)
