@@ -164,7 +164,7 @@ LISTS = "candidates: lists primal_step and dual_step expected"
         ({"candidates": 3}, LISTS),
         ({"candidates": {"primal_step": [1]}}, LISTS),
         ({"candidates": PAIRS | {"perturbation": [1.0]}}, LISTS),
-        ({"candidates": PAIRS | {"dual_step": []}}, "candidates.dual_step: a number expected"),
+        ({"candidates": PAIRS | {"dual_step": []}}, "candidates.dual_step: a number > 0 expected"),
         ({"candidates": PAIRS | {"dual_step": [1, 0]}}, "candidates.dual_step: a number > 0"),
         ({"candidates": PAIRS | {"dual_step": ["1"]}}, "candidates.dual_step: a number"),
         ({"evaluators": []}, "evaluators: an integer of at least 1"),

@@ -283,11 +283,12 @@ def _starts(algorithm, setting, policy, multiplier, seeds):
     bound = setting.steps.multiplier_bound
     multiplier = require_number("initial_multiplier", multiplier, at_least=0, at_most=bound)
     several = np.asarray(policy, dtype=object).ndim == 3
-    if several and len(policy) != len(seeds):
-        told = f"one policy, or {len(seeds)} for as many seeds, expected, got {len(policy)}"
+    policies = policy if several else [policy] * len(seeds)
+    if len(policies) != len(seeds):
+        told = f"one policy, or {len(seeds)} for as many seeds, expected, got {len(policies)}"
         raise ValueError(f"initial_policy: {told}")
-    policies = zip(seeds, policy if several else [policy] * len(seeds), strict=True)
-    return {seed: State(algorithm.start(setting.cmdp, it), multiplier) for seed, it in policies}
+    given = zip(seeds, policies, strict=True)
+    return {seed: State(algorithm.start(setting.cmdp, it), multiplier) for seed, it in given}
 
 
 def _integers(name, values):
