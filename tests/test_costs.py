@@ -157,29 +157,6 @@ def test_units_and_map_come_back_from_files_and_pickles(tmp_path):
             dataclasses.replace(cmdp, units=wrong)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"actions": np.eye(3, 2) > 0}, "actions: at least one in every state expected, got none"),
-        ({"actions": [[0, 1]] * 3}, r"actions: True or False of shape \(3, 2\) expected, got num"),
-        (
-            {"transition": sparse.coo_array((2 * 10**6, 10**6))},
-            r"transition: tables \(1000000, 2, 1000000\) need",
-        ),
-        ({"transition": sparse.eye_array(4, 3)}, r"transition: a sparse matrix \(S \* A, S\) exp"),
-        ({"transition": np.ones((3, 2, 2)) / 2}, r"transition: shape \(S, A, S\) expected, got"),
-        ({"reward": np.ones(3)}, r"reward: shape \(3, 2\) or \(3, 2, 3\) expected, got \(3,\)"),
-        ({"reward": [[-1e308, 1e308]] * 3}, "reward, largest return: a number expected"),
-        ({"cost_unit": 1e-320}, "cost_unit, returns in this unit: a number expected"),
-        ({"at_most": -100}, "at_most: more than -1.* expected, got -100"),
-        ({"cost": [[0, 0.7]] * 3, "at_most": 0}, "at_most: more than 0, .* expected, got 0"),
-    ],
-)
-def test_what_is_no_process_is_refused_in_one_line(changes, message):
-    with pytest.raises(ValueError, match=rf"^{message}.*\Z"):
-        pgpd_hf.solve(CMDP.from_costs(**drawn(6) | changes))
-
-
 def test_an_optimum_is_told_in_the_users_units():
     """In cents, reward and multiplier are a hundred times as large; cost and slack stay."""
     process = drawn(3) | {"at_most": -14.0}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse
 
-from pgpd_hf import LINKS, likelihood
+from pgpd_hf import LINKS
 from pgpd_hf.evaluators import vote_probability
 from pgpd_hf.likelihood import fit, information, log_likelihood
 
@@ -62,23 +62,3 @@ def test_differences_so_large_that_a_chance_is_no_number_are_fitted(link):
 def test_no_votes_leave_the_prior():
     center, none = np.array([0.5, 0.25]), np.empty(0)
     assert (fit(np.empty((0, 2)), none, none, "logistic", 2.0, center, none) == center).all()
-
-
-@pytest.mark.parametrize(
-    ("slope", "curvature", "found"),
-    [(1e-7, 1.0, True), (1e-5, 1.0, False), (1e-7, -1.0, False), (1e-5, 1e6, True)],
-)
-def test_a_search_may_end_where_rounding_hides_what_is_left(slope, curvature, found):
-    """A step of Newton would gain the square of the slope by twice the curvature."""
-    end = optimize.OptimizeResult(
-        success=False,
-        message="A bad approximation caused failure to predict improvement.",
-        fun=10.0,
-        jac=np.array([slope, 0.0]),
-        hess=np.diag([curvature, 1.0]),
-    )
-    if found:
-        likelihood.require_maximum(end)
-    else:
-        with pytest.raises(ValueError, match=r"^ridge: no maximum [^\n]* \(A bad approximation"):
-            likelihood.require_maximum(end)

@@ -89,20 +89,6 @@ def test_policy_is_drawn_as_arrows_on_a_map():
     assert figures[0]._repr_png_() == figures[1]._repr_png_()
 
 
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda: pgpd_hf.plot_curves(pd.DataFrame({"seed": [0]})), "curve: a table of pgpd_hf"),
-        (lambda: pgpd_hf.plot_policy(PROCESS, 2 * POLICY), "policy: probabilities that sum to 1"),
-        (lambda: pgpd_hf.plot_policy(PROCESS, [POLICY]), "policy: shape"),
-        (lambda: pgpd_hf.plot_policy(PROCESS, POLICY, states=["a"]), "states: 4 names expected"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_in_one_line(draw, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        draw()
-
-
 def test_without_matplotlib_nothing_is_drawn(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "pgpd_hf.figures", raising=False)

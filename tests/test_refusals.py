@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import pgpd_hf
 
@@ -39,6 +40,10 @@ FEW = [*NO_NUMBER, [2.5], [-1], ["a"], [True], [None], [10**30], range(10**7), {
 FEW += [np.ma.array([1, 2], mask=[False, True]), np.array([[1, 2]]), itertools.count()]
 NO_CMDP = [None, "three", 1, {}, PARTS]
 P, KNOWN = EXAMPLE.transition, ("transition", "initial", "discount")
+
+PAIRS = {"primal_step": [1.0], "dual_step": [0.1, 3.0]}
+PEOPLE = {"evaluators": 5, "perturbation": 0.3, "primal_step": 0.1, "dual_step": 0.1}
+PEOPLE |= {"multiplier_bound": 4.0, "horizon": 4}
 
 # Arguments with what is wrong for each; None is wrong where it is not the default.
 CMDP = {
@@ -105,11 +110,55 @@ AGGREGATE = {
     "trace": [3, "trace", {}, TRACE.to_numpy(), TRACE.drop(columns="multiplier"), [TRACE]]
     + [TRACE[:0], TRACE.assign(multiplier="a"), TRACE.assign(seed=0)],
 }
+COSTS = {
+    "transition": [P[:, :, :2], sparse.eye_array(4, 3), sparse.coo_array((2 * 10**6, 10**6))],
+    "reward": [np.ones(3), [[-1e308, 1e308]] * 3],
+    "cost_unit": [*NO_NUMBER, *NEGATIVE, 0, 1e-320],
+    "at_most": [*NO_NUMBER, None, 0, -100],
+    "actions": [np.eye(3, 2) > 0, [[0, 1]] * 3],
+}
+SEARCH = {
+    "candidates": [3, {"primal_step": [1]}, PAIRS | {"perturbation": [1.0]}]
+    + [PAIRS | {"dual_step": steps} for steps in ([], [1, 0], ["1"])],
+    "evaluators": [[], [8, 2.5], *NO_INTEGER],
+    "seeds": [*NO_INTEGER, 0],
+    "iterations": RUN["iterations"],
+    "horizon": RUN["horizon"],
+    "round": [2],
+}
+STABILITY = {
+    "cmdp": [*NO_CMDP, pgpd_hf.random_cmdp(2, 11), pgpd_hf.random_cmdp(201, 2)],
+    "algorithm": [*NO_NAME, "npgpd_hf"],
+    "primal_step": [*NO_NUMBER, 0.0],
+    "horizon": [*NO_INTEGER, 10],
+    "multipliers": [*NO_NUMBER, [2, 1], [1e9]],
+}
+LEARNED = {
+    "process": NO_CMDP,
+    "level": [*NO_NUMBER, 0.5, 1],
+    "margin": NO_NUMBER,
+    "link": [*NO_NAME, None],
+    "ridge": [*NO_NUMBER, None, *NEGATIVE, 0],
+}
+SESSION = {
+    "process": [*NO_CMDP, np.ones(2)],
+    "algorithm": [*NO_NAME, None, "zpgpd_hf", EXAMPLE]
+    + [pgpd_hf.ZPGPDHF(**PEOPLE | {name: None}) for name in PEOPLE],
+    "seed": [*NO_INTEGER, None],
+}
+PICTURE = {"policy": [*NO_POLICY, [UNIFORM]], "states": [["a"]], "cmdp": NO_CMDP}
 ADVANTAGES = {"policy": NO_POLICY, "signal": [*NO_ARRAY, "reward", np.ones(3), np.ones((2, 3))]}
 
 # Functions with right arguments, one of which is replaced by a wrong one.
 SETTING = {"cmdp": EXAMPLE, "algorithm": "zpgpd_hf", "iterations": 5, "horizon": 3, "evaluators": 4}
 CERTIFIED = {"cmdp": EXAMPLE, "policy": UNIFORM, "answers": 9, "seed": 0}
+COSTLY = {name: PARTS[name] for name in KNOWN}
+COSTLY |= {"reward": PARTS["reward"], "cost": [[0, 0.7]] * 3, "at_most": 1}
+SEARCHED = {"cmdp": EXAMPLE, "algorithm": "npgpd_hf", "candidates": PAIRS, "seeds": 2}
+SEARCHED |= {"iterations": 50, "horizon": 10, "evaluators": 16}
+PREDICTED = {"cmdp": EXAMPLE, "algorithm": "zpgpd_hf", "evaluators": 16, "primal_step": 0.001}
+NOTHING = {"process": EXAMPLE, "trajectories": None, "votes": None}
+ASKED = {"process": EXAMPLE, "algorithm": pgpd_hf.ZPGPDHF(**PEOPLE)}
 run = partial(pgpd_hf.run, seeds=[0], **SETTING)
 FUNCTIONS = {
     "CMDP": (partial(pgpd_hf.CMDP, **PARTS), CMDP),
@@ -122,6 +171,14 @@ FUNCTIONS = {
     "return_bound": (EXAMPLE.return_bound, {"horizon": [*NO_INTEGER, None]}),
     "checkpoint_grid": (pgpd_hf.checkpoint_grid, {"iterations": RUN["iterations"]}),
     "aggregate": (partial(pgpd_hf.aggregate, trace=TRACE), AGGREGATE),
+    "plot_curves": (pgpd_hf.plot_curves, {"curve": [pd.DataFrame({"seed": [0]}), TRACE[:0], None]}),
+    "plot_policy": (partial(pgpd_hf.plot_policy, cmdp=EXAMPLE, policy=UNIFORM), PICTURE),
+    "answers_for": (partial(pgpd_hf.answers_for, EXAMPLE), {"slack": [*NO_NUMBER, 5]}),
+    "from_costs": (lambda **it: pgpd_hf.solve(pgpd_hf.CMDP.from_costs(**COSTLY | it)), COSTS),
+    "choose_steps": (partial(pgpd_hf.choose_steps, **SEARCHED), SEARCH),
+    "predict_stability": (partial(pgpd_hf.predict_stability, **PREDICTED), STABILITY),
+    "learn_from_votes": (partial(pgpd_hf.learn_from_votes, **NOTHING), LEARNED),
+    "Session": (partial(pgpd_hf.Session, **ASKED), SESSION),
 }
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import stats
+from pandas.testing import assert_frame_equal
 
 from pgpd_hf import NPGPDHF, choose_steps, random_cmdp, run, solve, steps
 from pgpd_hf.steps import CHOSEN, DROPPED, TIED, chosen_steps, search_steps
 
 CMDP = random_cmdp()
 SETTING = {"iterations": 50, "horizon": 10}
+LONGEST = steps._LONGEST  # so many values
 PAIRS = {"primal_step": [1.0], "dual_step": [0.1, 3.0]}
 
 
@@ -23,7 +23,7 @@ def search(seeds=2, name="npgpd_hf", **changes):
     return search_steps(CMDP, name, seeds=seeds, **options)
 
 
-def made_up(monkeypatch, score, grid, seeds=64):
+def made_up(monkeypatch, score, grid, seeds=64, longest=0):
     """Search among scores that a function of pair and seed gives."""
 
     def gaps(cmdp, algorithms, seeds, **_):
@@ -31,16 +31,16 @@ def made_up(monkeypatch, score, grid, seeds=64):
         return np.array([(score(pair, seed), 0.0) for seed in seeds])
 
     monkeypatch.setattr(steps, "_score", gaps)
+    monkeypatch.setattr(steps, "_LONGEST", longest)
     return search(seeds, candidates=dict(zip(PAIRS, grid, strict=True)))
 
 
-@pytest.fixture
-def fixed(monkeypatch):
+@pytest.fixture(autouse=True)
+def _fixed(monkeypatch):
     """A grid that does not grow."""
     monkeypatch.setattr(steps, "_LONGEST", 0)
 
 
-@pytest.mark.usefixtures("fixed")
 def test_score_is_half_about_the_run_and_half_about_its_last_quarter():
     """At 101 even places, of the positive parts, averaged over M and seeds."""
     row, parts = search(2, evaluators=[16, None], iterations=250).iloc[0], []
@@ -57,13 +57,22 @@ def test_score_is_half_about_the_run_and_half_about_its_last_quarter():
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 
 
-@pytest.mark.usefixtures("fixed")
-def test_threads_and_given_steps_change_nothing():
-    table = search(20, threads=3, primal_step=7.0)
-    pd.testing.assert_frame_equal(table, search(20), check_exact=True)
+def test_threads_given_steps_and_the_kind_of_an_algorithm_change_nothing():
+    """An algorithm begins with the values of the one whose random numbers it draws."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Mine(NPGPDHF):
+        name: ClassVar[str] = "mine"
+        streams: ClassVar[str] = "npgpd_hf"
+
+    assert_frame_equal(search(20, threads=3, primal_step=7.0), search(20), check_exact=True)
+    arrays = {key: np.array(it) for key, it in PAIRS.items()}
+    for kind, candidates in ((NPGPDHF, arrays), (Mine, None)):
+        given = {"candidates": candidates, "seeds": 2, "iterations": 50}
+        table = search_steps(CMDP, kind(evaluators=16, horizon=10), **given)
+        assert_frame_equal(table, search(candidates=candidates))
 
 
-@pytest.mark.usefixtures("fixed")
 def test_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):
     """Noise that all pairs share is no noise: random numbers are common."""
     level, runs = {1.0: 1.0, 2.0: 1.04, 3.0: 2.0}, []
@@ -81,31 +90,18 @@ def test_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):
     assert table.loc[3, "behind_low"] < table.loc[3, "behind"] < table.loc[3, "behind_high"]
 
 
-@pytest.mark.usefixtures("fixed")
-@pytest.mark.parametrize(("factor", "seeds"), [(0.99, 16), (1.01, 8)])
-def test_the_level_is_shared_by_stages_and_pairs(monkeypatch, factor, seeds):
-    """Two stages and two pairs beside the best; behind it by the quantile of the t test, nearly."""
-    behind = factor * stats.t.isf(steps.LEVEL / 4, 7) / math.sqrt(7)
-
-    def score(pair, seed):
-        return 100 + (behind + (-1) ** seed if pair[0] == 3 else 0)
-
-    table = made_up(monkeypatch, score, ([1, 2, 3], [1]), 16)
-    assert table["seeds"].tolist() == [16, 16, seeds]
-
-
 @pytest.mark.parametrize("best", [(0.3, 0.1), (10.0, 0.003), (0.01, 3.0)])
 def test_the_grid_grows_where_its_end_leads(monkeypatch, best):
     def score(pair, seed):
         return 1 + np.abs(np.log(pair) - np.log(best)).sum() + 0.01 * math.sin(seed)
 
-    table = made_up(monkeypatch, score, ([0.1, 0.3, 1], [0.03, 0.1, 0.3]))
+    table = made_up(monkeypatch, score, ([0.1, 0.3, 1], [0.03, 0.1, 0.3]), longest=LONGEST)
     assert tuple(chosen_steps(table).values()) == best
     assert not table.loc[table["standing"] == CHOSEN, "at_end"].item()
 
 
 def test_it_grows_to_seven_values_but_not_from_a_single_value_and_its_end_is_told(monkeypatch):
-    table = made_up(monkeypatch, lambda pair, seed: 1 / pair[0], ([1, 10], [7]))
+    table = made_up(monkeypatch, lambda pair, seed: 1 / pair[0], ([1, 10], [7]), longest=LONGEST)
     assert table["primal_step"].tolist() == [1, 10, 100, 1000, 1e4, 1e5, 1e6]
     assert table["at_end"].tolist() == [True, *[False] * 5, True]
     given = {"candidates": {"primal_step": [1, 10], "dual_step": 7}, **SETTING}
@@ -122,7 +118,6 @@ def test_steps_that_hardly_learn_are_told(step, warned):
     assert [str(it.message)[:25] for it in told] == ["iterations: more expected"] * warned
 
 
-@pytest.mark.usefixtures("fixed")
 @pytest.mark.parametrize(("score", "chosen"), [(1.0099, 1.0), (1.0101, 2.0)])
 def test_of_scores_within_one_percent_the_smallest_steps_are_chosen(monkeypatch, score, chosen):
     table = made_up(monkeypatch, lambda pair, seed: {1: score, 2: 1.0}[pair[0]], ([2, 1], [1]), 1)
@@ -130,52 +125,9 @@ def test_of_scores_within_one_percent_the_smallest_steps_are_chosen(monkeypatch,
     assert set(table["standing"]) == {CHOSEN, TIED}  # one seed drops nobody
 
 
-@pytest.mark.usefixtures("fixed")
 def test_steps_that_destroy_the_policy_are_dropped_and_alone_refused():
     table = search(8, candidates=PAIRS | {"primal_step": [1, 1e308]}).set_index("primal_step")
     assert (table.loc[1e308, "score"] == math.inf).all()
     assert (table.loc[1e308, "standing"] == DROPPED).all()
     with pytest.raises(ValueError, match="candidates: smaller steps expected"):
         search(1, candidates=PAIRS | {"primal_step": [1e308]})
-
-
-@pytest.mark.usefixtures("fixed")
-def test_objects_own_algorithms_and_arrays():
-    """An algorithm begins with the values of the one whose random numbers it draws."""
-
-    @dataclass(frozen=True, kw_only=True)
-    class Mine(NPGPDHF):
-        name: ClassVar[str] = "mine"
-        streams: ClassVar[str] = "npgpd_hf"
-
-    arrays = {key: np.array(it) for key, it in PAIRS.items()}
-    for kind, candidates in ((NPGPDHF, arrays), (Mine, None)):
-        given = {"candidates": candidates, "seeds": 2, "iterations": 50}
-        table = search_steps(CMDP, kind(evaluators=16, horizon=10), **given)
-        pd.testing.assert_frame_equal(table, search(candidates=candidates))
-
-
-LISTS = "candidates: lists primal_step and dual_step expected"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"candidates": 3}, LISTS),
-        ({"candidates": {"primal_step": [1]}}, LISTS),
-        ({"candidates": PAIRS | {"perturbation": [1.0]}}, LISTS),
-        ({"candidates": PAIRS | {"dual_step": []}}, "candidates.dual_step: a number > 0 expected"),
-        ({"candidates": PAIRS | {"dual_step": [1, 0]}}, "candidates.dual_step: a number > 0"),
-        ({"candidates": PAIRS | {"dual_step": ["1"]}}, "candidates.dual_step: a number"),
-        ({"evaluators": []}, "evaluators: an integer of at least 1"),
-        ({"evaluators": [8, 2.5]}, "evaluators: an integer of at least 1"),
-        ({"estimator": "unbiased", "evaluators": 1}, "estimator: plug-in expected"),
-        ({"seeds": 0}, "seeds: an integer"),
-        ({"round": 2}, "round: no option of npgpd_hf"),
-    ],
-)
-def test_what_cannot_be_searched_is_refused_in_one_line(monkeypatch, changes, message):
-    monkeypatch.setattr(steps, "run", None)  # before any run
-    given = {"evaluators": 16, "candidates": PAIRS, **SETTING, **changes}
-    with pytest.raises(ValueError, match=rf"^{message}.*\Z"):
-        choose_steps(random_cmdp(scale="unit", threshold=5.0), "npgpd_hf", **given)

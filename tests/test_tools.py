@@ -2,7 +2,6 @@
 
 import runpy
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -32,53 +31,59 @@ def call(tmp_path, monkeypatch, capsys):
     return call
 
 
+def finish(folder, purpose, seeds):
+    """What an experiment leaves in its folder, in units of its own; gaps at its ends."""
+    options = SETTING | {"seeds": range(seeds), "purpose": purpose, "primal_step": seeds / 10}
+    trace = run(random_cmdp(), "npgpd_hf", **options)
+    runs = folder / "runs/npgpd_hf/M4"
+    runs.mkdir(parents=True)
+    write_table(trace, runs / f"seeds0000-000{seeds - 1}.csv")
+    write_table(trace[:9], runs / "seeds0000-0000.csv")  # of a shorter experiment
+    write_table(aggregate(trace), folder / "aggregate.csv")
+    algorithms = {"npgpd_hf": {"primal_step": seeds / 10}, folder.name: {}}
+    config = {"algorithms": algorithms, "purpose": purpose}
+    config |= {"environment": {"instance": 42}, "horizon": 3, "link": "logistic"}
+    write_json({"config": config}, folder / "provenance.json")
+    write_json({"units": {"reward_unit": 10.0, "cost_unit": 2.0}}, folder / "optimum.json")
+    return 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
+
+
 @pytest.mark.parametrize("purpose", ["typical", "other"])
 def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purpose):
     """In another family of random streams no seed is the same: there are two samples."""
-    ends = {}
-    for name, family, seeds in (("mine", "typical", 3), ("yours", purpose, 5)):
-        trace = run(random_cmdp(), "npgpd_hf", seeds=range(seeds), purpose=family, **SETTING)
-        ends[name] = 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
-        path = tmp_path / f"results/{name}/runs/npgpd_hf/M4/seeds0000-000{seeds - 1}.csv"
-        path.parent.mkdir(parents=True)
-        write_table(trace, path)
-        write_table(aggregate(trace), tmp_path / f"results/{name}/aggregate.csv")
-        write_table(trace[:9], path.with_stem("seeds0000-0000"))  # of a shorter experiment
-        algorithms = {"npgpd_hf": {"rounds": seeds}, name: {"rounds": 1}}
-        config = {"algorithms": algorithms, "purpose": family}
-        config |= {"environment": {"instance": 42}, "horizon": 3, "link": "logistic"}
-        write_json({"config": config}, tmp_path / f"results/{name}/provenance.json")
-        units = {"reward_unit": 10.0, "cost_unit": 2.0}
-        write_json({"units": units}, tmp_path / f"results/{name}/optimum.json")
-    first, second = ends.values()
+    first = finish(tmp_path / "results/mine", "typical", 3)
+    second = finish(tmp_path / "results/yours", purpose, 5)
+    differing = "  algorithms.npgpd_hf.primal_step: 0.3, 0.5\n"
     if paired := purpose == "typical":
         second = second[:3]
-        interval = (0.0, 0.0, 0.0)  # the same runs
+        tested = stats.ttest_rel(second, first)
     else:
-        interval = stats.ttest_ind(second, first, equal_var=False).confidence_interval()
-        interval = (second.mean() - first.mean(), *interval)
+        tested = stats.ttest_ind(second, first, equal_var=False)
+        differing += "  purpose: typical, other\n"
+    expected = [first.mean(), second.mean(), second.mean() - first.mean()]
+    expected += tested.confidence_interval()
     said = call("overlay.py", "mine", "yours")
-    table = read_table(tmp_path / "results/overlay/mine-yours.csv")
-    row = table.set_index("metric").loc["optimality_gap"]
-    assert row[["algorithm", "evaluators", "paired"]].tolist() == ["npgpd_hf", 4, paired]
-    assert row[["first_seeds", "second_seeds"]].tolist() == [3, 3 if paired else 5]
+    row = read_table(tmp_path / "results/overlay/mine-yours.csv").iloc[0]
+    named = ["algorithm", "evaluators", "metric", "paired", "first_seeds", "second_seeds"]
+    assert row[named].tolist() == ["npgpd_hf", 4, "optimality_gap", paired, 3, len(second)]
     means = row[["first", "second", "difference", "low", "high"]].tolist()
-    assert means == pytest.approx([first.mean(), second.mean(), *interval], rel=1e-12, abs=1e-15)
-    assert table.shape == (2, 11)
-    assert said.split()[:8] == "algorithm M metric mine yours difference low high".split()
-    assert "\nSettings that differ:\n  algorithms.mine.rounds: 1, None\n" in said
-    assert "\n  algorithms.npgpd_hf.rounds: 3, 5\n" in said
-    assert ("\n  purpose: typical, other\n" in said) != paired
+    assert means == pytest.approx(expected, rel=1e-9)
+    assert f"\nSettings that differ:\n{differing}results/" in said
     assert ("over the 3 seeds that both have" in said) == paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
-    with pytest.raises(SystemExit, match="^error: EXPERIMENTS: names of .* expected, got 'none'$"):
-        call("overlay.py", "mine", "none")
-    next(tmp_path.glob("results/yours/runs/*/*/*04.csv")).unlink()
-    with pytest.raises(SystemExit, match="^error: .*No such file .*results/yours/runs/"):
-        call("overlay.py", "mine", "yours")
-    with pytest.raises(SystemExit, match="^error: EXPERIMENTS: two names expected, got 'mine'$"):
-        call("overlay.py", "mine")
+
+
+def test_overlay_without_two_finished_experiments_is_refused(tmp_path, call):
+    finish(tmp_path / "results/mine", "typical", 3)
+    (tmp_path / "results/mine/runs/npgpd_hf/M4/seeds0000-0002.csv").unlink()
+    for names, message in (
+        (["none", "mine"], "EXPERIMENTS: names of .* expected, got 'none'$"),
+        (["mine", "none"], ".*No such file .*results/mine/runs/"),
+        (["mine"], "EXPERIMENTS: two names expected, got 'mine'$"),
+    ):
+        with pytest.raises(SystemExit, match=f"^error: {message}"):
+            call("overlay.py", *names)
 
 
 @pytest.mark.workflow
@@ -97,8 +102,8 @@ def test_plan_adds_up_what_jobs_ask_for(tmp_path, call):
 def test_steps_are_lines_of_a_configuration(tmp_path, call):
     (tmp_path / "mine.yaml").write_text(
         "name: mine\nevaluators: [4]\nhorizon: 5\nenvironment: {instance: 3}\n"
-        "algorithms:\n  npgpd_hf: {iterations: 30, rounds: 2}\n  zpgpd_hf: null\n"
-        "  npg_pd: {iterations: 9, primal_step: 0.00001, dual_step: theorem}\n"
+        "algorithms:\n  npgpd_hf: {iterations: 30, rounds: 2, dual_step: theorem}\n"
+        "  zpgpd_hf: null\n  npg_pd: {iterations: 9, primal_step: 0.00001, dual_step: theorem}\n"
     )
     said = call("steps.py", "mine.yaml", "--cores", "1")
     (tmp_path / "again.yaml").write_text(f"name: again\n{said}")
@@ -121,19 +126,21 @@ def test_steps_that_hardly_learn_are_told(tmp_path, call):
     assert "\n  # iterations: more expected, since " in said
 
 
-def test_record_copies_what_a_study_has_made_and_else_keeps_what_there_is(tmp_path):
-    shutil.copytree(ROOT / "tools", tmp_path / "tools")
+def test_record_copies_what_a_study_has_made_and_else_keeps_what_there_is(
+    tmp_path, call, monkeypatch
+):
+    tools = shutil.copytree(ROOT / "tools", tmp_path / "tools")
+    monkeypatch.syspath_prepend(tools)
     tables, made = tmp_path / "studies/mine/tables", tmp_path / "results/paper/mine"
     tables.mkdir(parents=True)
     (tables / "old.csv").write_text("a\n")
-    command = [sys.executable, "tools/record.py", "mine"]
-    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert refused.stderr.endswith("mine: no tables; make study STUDY=mine makes them\n")
+    with pytest.raises(SystemExit, match="mine: no tables; make study STUDY=mine makes them$"):
+        call(tools / "record.py", "mine")
     assert (tables / "old.csv").exists()
     made.mkdir(parents=True)
     for name in ("new.csv", "asked.csv", "mine.png"):
         (made / name).write_text(name)
-    subprocess.run(command, cwd=tmp_path, check=True)
+    call(tools / "record.py", "mine")
     found = {path.name for path in tables.parent.rglob("*") if path.is_file()}
     assert found == {"new.csv", "mine.png"}
 

@@ -3,8 +3,6 @@
 import math
 import re
 import runpy
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -104,18 +102,6 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
     path.write_text(f"{text}\n" if text.startswith("name") else f"name: mine\n{text}\n")
     with pytest.raises(ValueError, match=rf"^{re.escape(message)}.*\Z"):
         CHECKS["check_files"]([path])
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "name", "error"),
-    [("name: a", 0, "a\n", ""), ("name: a/b", 1, "", "error: name: got 'a/b'; expected: .*\n")],
-)
-def test_script_can_be_run_alone(tmp_path, text, code, name, error):
-    (tmp_path / "mine.yaml").write_text(text)
-    command = [sys.executable, "-I", SCRIPT, tmp_path / "mine.yaml"]
-    run = subprocess.run(command, capture_output=True, text=True)
-    assert (run.returncode, run.stdout) == (code, name)
-    assert re.fullmatch(error, run.stderr)
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,16 @@
 """The workflow elsewhere: other folders, another workflow's module, a deployment, odd names."""
 
-import dataclasses
 import json
 import re
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 import yaml
 from conftest import ROOT, SMOKE, Project, install
 from snakemake.utils import update_config
 
-from pgpd_hf import CMDP, random_cmdp, solve, solve_unconstrained
+from pgpd_hf import CMDP, random_cmdp, solve
 from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
@@ -137,45 +135,6 @@ def test_modules_beside_an_experiment_are_not_imported(finished):
     finished.snakemake("results/smoke/summary.txt", *SMOKE, *again)
 
 
-def test_file_of_an_environment_lies_beside_the_configuration_and_has_units(finished):
-    """The multiplier is what another unit of cost would be worth, by a finite difference."""
-    drawn = random_cmdp(states=4, actions=2, instance=3)
-    tables = {"transition": drawn.transition, "initial": drawn.initial, "discount": 0.9}
-    tables |= {"reward": 300 * drawn.reward, "cost": -70 * drawn.utility}
-    cmdp = CMDP.from_costs(at_most=0, **tables)
-    least, most = (
-        cmdp.in_units(0, solve_unconstrained(it).utility_value)[1]
-        for it in (dataclasses.replace(cmdp, reward=cmdp.utility), cmdp)
-    )
-    budgets = (least + most) / 2 + np.array([0, 1e-6])
-    cmdps = [CMDP.from_costs(at_most=budget, **tables) for budget in budgets]
-    best, more = (it.in_units(solve(it).reward_value, 0)[0] for it in cmdps)
-    file, config = (finished.folder / f"config/mine.{ending}" for ending in ("npz", "yaml"))
-    cmdps[0].save(file)
-    config.write_text(TINY + "environment: {file: mine.npz}\n")
-    mine = ("results/tiny/summary.txt", "--configfile", config)
-    finished.snakemake(*mine, "--cores", "2")
-    text = (finished.folder / "results/tiny/summary.txt").read_text()
-    assert f"reward value {best:.4g} and multiplier {(more - best) / 1e-6:.4g}.\n" in text
-    assert finished.jobs(*mine) == {}
-    file.write_bytes(b"no archive")
-    output = finished.snakemake(*mine, "--cores", "1", code=1)
-    assert "mine.npz: damaged, or no archive; a NumPy archive (.npz) of plain arrays" in output
-    assert "Traceback" not in output
-
-
-def test_an_algorithm_that_is_added_leaves_finished_runs_alone(finished):
-    folder = finished.folder / "config"
-    (folder / "mine.py").write_text(OWN)
-    config = yaml.safe_load((folder / "smoke.yaml").read_text())
-    steps = {"iterations": 20, "primal_step": 0.1, "dual_step": 0.1}
-    config["algorithms"]["same"] = {"class": "mine.py:Same", **steps}
-    (folder / "mine.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    found = finished.jobs("--configfile", "config/mine.yaml")
-    assert "environment" not in found
-    assert found["runs"] == 2  # both blocks of seeds of the one that is new
-
-
 def test_plan_of_the_default_imports_nothing_heavy(project):
     plan = "import sys; from snakemake.cli import main\ntry: main(['--dry-run', '-q', 'all'])\n"
     command = [project.python, "-c", plan + "finally: print(*sys.modules)"]
@@ -203,17 +162,25 @@ def test_package_without_a_clone_or_of_another_clone_is_refused(project, tmp_pat
     assert f"error: pgpd_hf: installed from {ROOT}, not from here; activate .venv here" in output
 
 
-def test_algorithm_beside_the_configuration_and_environment_by_name(project):
-    """An algorithm that does what NPGPD-HF does has its numbers; the lake is Gymnasium's."""
+def test_algorithm_and_file_of_an_environment_lie_beside_the_configuration(project):
+    """An algorithm that does what NPGPD-HF does has its numbers, and all are in the user's units.
+
+    The multiplier is what another unit of cost would be worth, by a finite difference.
+    """
+    drawn = random_cmdp(states=4, actions=2, instance=3)
+    parts = {"transition": drawn.transition, "initial": drawn.initial, "discount": 0.9}
+    parts |= {"reward": 300 * drawn.reward, "cost": -70 * drawn.utility}
+    cmdp, wider = (CMDP.from_costs(at_most=it, **parts) for it in (-45, -45 + 1e-6))
+    best, more = (it.in_units(solve(it).reward_value, 0)[0] for it in (cmdp, wider))
     folder, results = project.folder / "own", project.folder / "results/tiny"
     folder.mkdir()
+    cmdp.save(folder / "mine.npz")
     (folder / "mine.py").write_text(OWN)
     steps = "{class: mine.py:Same, iterations: 20, primal_step: 0.1, dual_step: 0.1, far: 1}"
     text = TINY.replace("  npgpd_hf:", f"  same: {steps}\n  npgpd_hf:")
-    lake = "environment: {gymnasium: FrozenLake-v1, cost: holes, at_most: 0.3, discount: 0.9}"
-    (folder / "mine.yaml").write_text(f"{text}{lake}\n")
-    target = "results/tiny/summary.txt"
-    project.snakemake(target, "--configfile", "own/mine.yaml", "--cores", "2")
+    (folder / "mine.yaml").write_text(f"{text}environment: {{file: mine.npz}}\n")
+    mine = ("results/tiny/summary.txt", "--configfile", "own/mine.yaml")
+    project.snakemake(*mine, "--cores", "2")
     names = ["same", "npgpd_hf"]  # in the order of the file
     ours, theirs = (read_table(results / f"runs/{name}/M8/seeds0000-0001.csv") for name in names)
     assert ours.drop(columns=["algorithm", "label"]).equals(theirs.drop(columns="algorithm"))
@@ -221,15 +188,20 @@ def test_algorithm_beside_the_configuration_and_environment_by_name(project):
     assert table["algorithm"].unique().tolist() == names
     page = (results / "notebooks/figure1.html").read_text()
     assert "Constraint violation of Same as NPGPD-HF: " in page
-    told = (results / "summary.txt").read_text()
+    text = (results / "summary.txt").read_text()
+    assert f"reward value {best:.4g} and multiplier {(more - best) / 1e-6:.4g}.\n" in text
+    assert "Gaps are in units of the reward, violations in units of the cost." in text
+    told = " ".join(text.split())
     safe = (ours.groupby("seed")["constraint_violation"].last() <= 0).sum()
-    assert f"] {safe} of 2 NPGPD-HF 8 " in " ".join(told.split())
-    same = "Same as NPGPD-HF minus NPGPD-HF 8" + 2 * " +0.0000 [+0.0000, +0.0000]"
-    assert same in " ".join(told.split())
-    assert "Gaps are in units of the reward, violations in units of the cost." in told
-    cmdp = CMDP.load(results / "environment.npz")
-    assert cmdp.states == 16
-    end = cmdp.units.reward_unit * table.groupby("algorithm").last()["optimality_gap"]["same"]
+    last = table.groupby("algorithm").last().loc["same"]
+    assert f"] {safe} of 2 NPGPD-HF 8 " in told
+    assert "Same as NPGPD-HF minus NPGPD-HF 8" + 2 * " +0.0000 [+0.0000, +0.0000]" in told
+    end = cmdp.units.reward_unit * last["optimality_gap"]
     panel = read_table(results / "figures/same_optimality_gap.csv")["optimality_gap"]
     assert panel.iloc[-1] == pytest.approx(end, abs=1e-8)
     assert f" 8 {end:+.4f} [" in told
+    assert project.jobs(*mine) == {}
+    (folder / "mine.npz").write_bytes(b"no archive")
+    output = project.snakemake(*mine, "--cores", "1", code=1)
+    assert "mine.npz: damaged, or no archive; a NumPy archive (.npz) of plain arrays" in output
+    assert "Traceback" not in output

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.workflow
 
 AFTER_RUNS = {"aggregate": 1, "figure": 1, "provenance": 1, "summary": 1}
 AFTER_RATES = {"rates_table": 1, "rates_page": 1, "provenance": 1, "summary": 1}
+MINE = "class: mine.py:Mine, iterations: 9, primal_step: 1, dual_step: 1"
 EVERYTHING = AFTER_RUNS | AFTER_RATES | {"runs": 5, "rates_runs": 4}
 
 
@@ -68,10 +69,12 @@ def test_runs_depend_on_all_that_they_import(finished):
         ("link: probit", AFTER_RUNS | AFTER_RATES | {"runs": 4, "rates_runs": 4}),
         ("algorithms: {npg_pd: {dual_step: 1}}", AFTER_RUNS | {"runs": 1}),
         ("algorithms: {zpgpd_hf: null}", AFTER_RUNS | AFTER_RATES),
+        (f"algorithms: {{mine: {{{MINE}}}}}", AFTER_RUNS | {"runs": 2}),
         ("environment: {instance: 1}", EVERYTHING | {"environment": 1}),
     ],
 )
 def test_setting_makes_again_what_depends_on_it(smoke, tmp_path, setting, jobs):
+    (tmp_path / "mine.py").touch()
     (tmp_path / "more.yaml").write_text(f"name: smoke\n{setting}\n")
     assert smoke[0].jobs(*SMOKE, tmp_path / "more.yaml") == jobs
 
