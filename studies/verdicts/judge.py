@@ -78,10 +78,12 @@ with one_line():
             other = "" if margin is None else f" Here the margin is {margin:g} instead."
             print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}{other}")
             if statements[0].source == FIGURE:
-                print("The part nearest to failing, with M in parentheses, in heights of a panel,")
                 level = setting["level"]
-                told = f"a p of at most {level:g} decides, corrected for all parts"
-                print(f"{1 - 2 * level:.0%} intervals; {told}:")
+                print("The part nearest to failing, with M in parentheses, in heights of a panel,")
+                print(f"{1 - 2 * level:.0%} intervals; a p of at most {level:g} decides, and p")
+                print("against is corrected for the number of parts:")
+            if not setting["fresh"]:
+                print("The verdicts were on these seeds, too; FRESH=mine draws others.")
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):
             for row in table[table["verdict"] == verdict].itertuples():
                 told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "
