@@ -114,10 +114,13 @@ def read_table(name, table, allowed):
     if not 1 <= len(table) <= _MOST_ROWS:
         raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {len(table)}")
     table = table[[*allowed]].reset_index(drop=True)
-    text = {column: table[column].astype(str).fillna("").str.strip() for column in allowed}
+    for column, names in allowed.items():
+        number = names is not None and not isinstance(names[0], str)
+        if not (number and table[column].dtype.kind in "iu"):  # integers are not read as text
+            table[column] = table[column].astype(str).fillna("").str.strip()
     if "second" in allowed:  # which a question about a single trajectory does not have
-        text["second"] = text["second"].mask(text["kind"] == "acceptable", text["first"])
-    return pd.DataFrame({it: _places(name, text[it], allowed[it]) for it in allowed})
+        table["second"] = table["second"].mask(table["kind"] == "acceptable", table["first"])
+    return pd.DataFrame({it: _places(name, table[it], allowed[it]) for it in allowed})
 
 
 def _places(name, values, allowed):
