@@ -102,7 +102,7 @@ verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 
 	    $(if $(STUDY),--study "$$STUDY")
 
 test: .venv/developed .venv/kernels  ## 1 | the tests of the library and of the studies
-	$(RUN) pytest -m 'not workflow and not slurm'
+	$(RUN) pytest --numprocesses 2 -m 'not workflow and not slurm'
 
 test-workflow: .venv/developed .venv/kernels  ## 10 | the tests that run Snakemake
 	$(RUN) pytest -m workflow
