@@ -44,10 +44,10 @@ def forgets(axes, long, ends):
         curve = curve.drop(curve.index[-2])  # a short one, where the last quarter begins
         axes.plot(curve["answers"] / 1e6, curve["constraint_violation"], label=label, **look)
     axes.axhline(0, color="0.3", linewidth=0.8)
-    forgot = ends[ends["instance"] == HARD].groupby("setting")["forgot"].agg(["sum", "count"])
-    told = [f"{forgot.loc[it, 'sum']} of {forgot.loc[it, 'count']}" for it in STEPS]
+    unsafe = ends[ends["instance"] == HARD].groupby("setting")["unsafe"].agg(["sum", "count"])
+    told = [f"{unsafe.loc[it, 'sum']} of {unsafe.loc[it, 'count']}" for it in STEPS]
     axes.set_title(
-        f"Hard environment: ZPGPD-HF forgets\nin {told[0]} runs, in {told[1]} with divided steps"
+        f"Hard environment: ZPGPD-HF ends unsafe\nin {told[0]} runs, in {told[1]} with divided steps"
     )
     axes.set(xlim=(0, None), xlabel="millions of answers", ylabel="violation  $b - V_g$")
     axes.set_ymargin(0.15)
@@ -71,7 +71,7 @@ def costs(axes, comparison):
     as_close = [it[it["lagrangian_gap"] <= best["lagrangian_gap"]] for it in inferred]
     needed = max(it["budget"].min() for it in as_close)
     told = [rf"$10^{{{math.log10(it):.0f}}}$ answers" for it in (needed, best["budget"])]
-    axes.set_title(f"Safe RLHF with {told[0]} is no worse\nthan NPGPD-HF with {told[1]}")
+    axes.set_title(f"Safe RLHF's loss after {told[0]}\nis at most NPGPD-HF's after {told[1]}")
     axes.set(xscale="log", ylabel="loss (Lagrangian gap)")
     axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
 

@@ -2,13 +2,13 @@
 
 A statement has a number and the letter of its part, its label and the line where it begins in the
 paper's LaTeX source, and what it says in short. Of the corrected theorems the line is that of the
-printed one. The finding is `sound`; `gap in the proof` (or the proof relies on a statement whose
-proof has a gap); or `false` as printed. README.md has the tests that show it.
+printed one. The finding is `sound`; `incomplete`, as is the proof or the proof of a statement that
+it relies on; or `false` as printed. README.md has the tests that show it.
 """
 
 from typing import NamedTuple
 
-GAP, FALSE = "gap in the proof", "false"
+INCOMPLETE, FALSE = "incomplete", "false"
 
 
 class Statement(NamedTuple):
@@ -38,13 +38,13 @@ _STATEMENTS = [
     (5, "d", "Lemma:zeroth", 1065, "E|(d/mu)(V(theta+mu v) - V) v|^2 <= 2d|grad|^2.."),
     (6, "", "Lemma:constraint_violation", 1076, "V* - V + C[b - V_g]+ <= d => [.]+ <= 2d/C"),
     (7, "", "Lemma:bias hc", 1089, "|E[V_g - b - h_c]| <= eps_c"),
-    (8, "", "Lemma:overall", 1148, "|E[grad V - h]| <= eps_rg", GAP),
+    (8, "", "Lemma:overall", 1148, "|E[grad V - h]| <= eps_rg", INCOMPLETE),
     (9, "", "Lemma:var hc", 1247, "E h_c^2 <= sigma_2^2"),
     (10, "", "Lemma:lambda", 1280, "-avg E lambda (V_g* - V_g) <= sigma eps_c + eta2 s2^2/2"),
-    (11, "", "Lemma:FLambda", 1369, "avg E gap of the Lagrangian <= 2DL/T^(1/4) + ..", GAP),
+    (11, "", "Lemma:FLambda", 1369, "avg E gap of the Lagrangian <= 2DL/T^(1/4) + ..", INCOMPLETE),
     (12, "a", "thm2", 1637, "ZPGPD-HF: avg E gap <= ..", FALSE),
-    (12, "b", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. (as printed)", GAP),
-    (12, "c", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c", GAP),
+    (12, "b", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. (as printed)", INCOMPLETE),
+    (12, "c", "thm2", 1757, "ZPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c", INCOMPLETE),
     (14, "", "Lemma:bias advantage", 1817, "|E[A_hat - A]| <= eps_A"),
     (
         15,
@@ -54,10 +54,10 @@ _STATEMENTS = [
         "(1-g)/eta1 E log Z - dV_L <= (1+sigma) eps_A/(1-g)",
         FALSE,
     ),
-    (16, "", "Lemma:bounded_avg_perf", 1953, "avg E gap of the Lagrangian <= ..", GAP),
-    (17, "a", "thm1", 2048, "NPGPD-HF: avg E gap <= ..", GAP),
-    (17, "b", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. (as printed)", GAP),
-    (17, "c", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c", GAP),
+    (16, "", "Lemma:bounded_avg_perf", 1953, "avg E gap of the Lagrangian <= ..", INCOMPLETE),
+    (17, "a", "thm1", 2048, "NPGPD-HF: avg E gap <= ..", INCOMPLETE),
+    (17, "b", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. (as printed)", INCOMPLETE),
+    (17, "c", "thm1", 2141, "NPGPD-HF: E[b - avg V_g]+ <= .. + 4 eps_c", INCOMPLETE),
     (19, "a", "thm1", 457, "Theorem 1 corrected: avg E gap <= .."),
     (19, "b", "thm1", 457, "Theorem 1 corrected: E[b - avg V_g]+ <= .."),
     (23, "a", "thm2", 546, "Theorem 2 corrected: avg E gap <= .."),
