@@ -37,7 +37,7 @@ def learns(axes, curves, runs):
     axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
 
 
-def forgets(axes, long, ends):
+def ends_unsafe(axes, long, ends):
     """Violation against answers on the hard environment, as printed and with divided steps."""
     for setting, (label, look) in STEPS.items():
         curve = long[(long["instance"] == HARD) & (long["setting"] == setting)]
@@ -46,9 +46,8 @@ def forgets(axes, long, ends):
     axes.axhline(0, color="0.3", linewidth=0.8)
     unsafe = ends[ends["instance"] == HARD].groupby("setting")["unsafe"].agg(["sum", "count"])
     told = [f"{unsafe.loc[it, 'sum']} of {unsafe.loc[it, 'count']}" for it in STEPS]
-    axes.set_title(
-        f"Hard environment: ZPGPD-HF ends unsafe\nin {told[0]} runs, in {told[1]} with divided steps"
-    )
+    rest = f"in {told[0]} runs, in {told[1]} with divided steps"
+    axes.set_title(f"Hard environment: ZPGPD-HF ends unsafe\n{rest}")
     axes.set(xlim=(0, None), xlabel="millions of answers", ylabel="violation  $b - V_g$")
     axes.set_ymargin(0.15)
     axes.annotate("safe below 0", (0.03, 0.04), xycoords="axes fraction", color="0.3")
@@ -99,7 +98,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     with one_line():
         panels = [(learns, [options.curves, options.runs])]
-        panels += [(forgets, options.stability), (costs, options.answers)]
+        panels += [(ends_unsafe, options.stability), (costs, options.answers)]
         panels = [(draw, paths) for draw, paths in panels if paths]
         with figures.styled():
             picture = figures.Picture(figsize=(3.3 * len(panels), 2.6))
