@@ -105,7 +105,7 @@ test: .venv/developed .venv/kernels  ## 1 | the tests of the library and of the 
 	$(RUN) pytest --numprocesses 2 -m 'not workflow and not slurm'
 
 test-workflow: .venv/developed .venv/kernels  ## 10 | the tests that run Snakemake
-	$(RUN) pytest -m workflow
+	$(RUN) pytest --numprocesses 2 --dist loadfile -m workflow
 
 test-slurm: .venv/developed .venv/kernels  ## 6 | cluster profiles, on a Slurm that root starts here
 	$(RUN) pytest -rs -m slurm tests/slurm
