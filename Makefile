@@ -104,7 +104,7 @@ verify: .venv/kernels  ## 1 | one seed again, compared with reference/ (FULL=1: 
 test: .venv/developed .venv/kernels  ## 1 | the tests of the library and of the studies
 	$(RUN) pytest --numprocesses 2 -m 'not workflow and not slurm'
 
-test-workflow: .venv/developed .venv/kernels  ## 10 | the tests that run Snakemake
+test-workflow: .venv/developed .venv/kernels  ## 8 | the tests that run Snakemake
 	$(RUN) pytest --numprocesses 2 --dist loadfile -m workflow
 
 test-slurm: .venv/developed .venv/kernels  ## 6 | cluster profiles, on a Slurm that root starts here
