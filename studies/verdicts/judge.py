@@ -79,8 +79,8 @@ with one_line():
             print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}{other}")
             if statements[0].source == FIGURE:
                 level = setting["level"]
-                print("The part nearest to failing, with M in parentheses, in heights of a panel,")
-                print(f"{1 - 2 * level:.0%} intervals; a p of at most {level:g} decides, and p")
+                print("The part that decides, with M in parentheses, in heights of a panel, with")
+                print(f"{1 - 2 * level:.0%} intervals. A p of at most {level:g} is enough, and p")
                 print("against is corrected for the number of parts:")
             if not setting["fresh"]:
                 print("The verdicts were on these seeds, too; FRESH=mine draws others.")
