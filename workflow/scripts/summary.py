@@ -105,6 +105,11 @@ with one_line():
         told = {"slope": "slope of the gap in T"}
         text.append(show(slopes, told, steps=steps, promised=slopes["promised"]))
         text.append("promised: of an upper bound; other terms of it may lead, with flatter slopes.")
+        usual = config["algorithms"].get("zpgpd_hf", {}).get("perturbation", "theorem") == "theorem"
+        if usual and len(slopes.query("algorithm == 'zpgpd_hf' and evaluators.isna()")):
+            text.append("M = inf: Theorem 2's mu is small there, and ZPGPD-HF's noise like 1 / mu.")
+        if slopes["slope"].isna().any():
+            text.append("none: an average gap is not positive, and has no logarithm.")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
     text += ["", *cautions(config, default)]
     if told := horizon_caution(cmdp.discount, config["horizon"]):
