@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
+from scipy import stats
 
 from pgpd_hf import NPGPDHF, choose_steps, random_cmdp, run, solve, steps
 from pgpd_hf.steps import CHOSEN, DROPPED, TIED, chosen_steps, search_steps
@@ -88,6 +89,18 @@ def test_worse_pairs_are_dropped_early_and_others_run_on(monkeypatch):
     assert len({*runs}) == len(runs) == 40  # none is run again
     assert table.loc[3, "behind"] == pytest.approx(1, abs=0.2)
     assert table.loc[3, "behind_low"] < table.loc[3, "behind"] < table.loc[3, "behind_high"]
+
+
+@pytest.mark.parametrize(("factor", "seeds"), [(0.99, 16), (1.01, 8)])
+def test_the_level_is_shared_by_stages_and_pairs(monkeypatch, factor, seeds):
+    """Two stages and two pairs beside the best; behind it by the quantile of the t test, nearly."""
+    behind = factor * stats.t.isf(steps.LEVEL / 4, 7) / math.sqrt(7)
+
+    def score(pair, seed):
+        return 100 + (behind + (-1) ** seed if pair[0] == 3 else 0)
+
+    table = made_up(monkeypatch, score, ([1, 2, 3], [1]), 16)
+    assert table["seeds"].tolist() == [16, 16, seeds]
 
 
 @pytest.mark.parametrize("best", [(0.3, 0.1), (10.0, 0.003), (0.01, 3.0)])

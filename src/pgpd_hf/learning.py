@@ -236,8 +236,11 @@ def _transitions(process, cmdp, steps):
     counts = np.zeros(cmdp.transition.shape)
     np.add.at(counts, (before["state"], before["action"], after), 1)
     if process.transition is not None:
-        if counts[cmdp.transition == 0].any():
-            raise ValueError("trajectories: possible steps expected, got one of probability 0")
+        impossible = np.argwhere(counts * (cmdp.transition == 0))
+        if len(impossible):
+            (first, action, then), (states, actions) = impossible[0], labels(process)
+            told = f"from {states[first]} by {actions[action]} to {states[then]}"
+            raise ValueError(f"trajectories: possible steps expected, got one {told}")
         return cmdp.transition, np.ones(cmdp.reward.shape, bool), absorbing_states(cmdp)
     ends = ~counts.any((1, 2))  # no trajectory leaves these states
     counts[ends, :, ends] = 1

@@ -136,8 +136,10 @@ def _places(name, values, allowed):
     found = pd.Index(allowed).get_indexer(keys)
     if (found < 0).any():
         row = int(found.argmin())
+        ends = f"from {allowed[0]} to {allowed[-1]}"
+        known = ends if isinstance(allowed, range) else f"in {shown(allowed)}"
         got = f"got {shown(values[row])} in row {row}"
-        raise ValueError(f"{name}: {values.name} in {shown(allowed)} expected, {got}")
+        raise ValueError(f"{name}: {values.name} {known} expected, {got}")
     return found
 
 

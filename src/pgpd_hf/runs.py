@@ -113,9 +113,9 @@ def run(
         Columns :data:`COLUMNS`, and `label` for an algorithm of one's own, sorted by seed and
         iteration, in stored units: gaps times ``cmdp.units.reward_unit`` and violations times
         ``cmdp.units.cost_unit`` are in the user's. `evaluators` is <NA> for infinitely many. The
-        gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are
-        signed; `mean_*` are averages over the iterates 0 to `iteration`; `answers`, 0 for
-        infinitely many evaluators, and `env_steps` are cumulative.
+        gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are signed; `mean_*` are
+        averages over the iterates 0 to `iteration`; `answers`, 0 for infinitely many evaluators,
+        and `env_steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
         After the last iteration, by increasing seed; only with `return_policies`.
 
