@@ -34,7 +34,7 @@ NO_ARRAY += [np.zeros((3, 2), "m8[s]"), np.zeros((3, 2), "M8[s]"), pd.DataFrame(
 NO_SIGNAL = [*NO_ARRAY, np.ones((2, 3)), np.full((3, 2), np.nan), np.full((3, 2), -1.0), np.ones(3)]
 NO_SIGNAL += [np.full((3, 2), 1e300), np.ma.masked_array(np.zeros((3, 2)), np.eye(3, 2) > 0)]
 NO_POLICY = [*NO_SIGNAL, np.ones((3, 2)), np.array([[1.5, -0.5]] * 3), [[np.inf, 0]] * 3]
-NO_POLICY += [UNIFORM + [1e-5, 0]]
+NO_POLICY += [UNIFORM + [1e-5, 0], np.array([[1.0, -0.5]] * 3)]
 NEGATIVE = [-1, -0.5, -1e-300, Fraction(-1, 3)]
 FEW = [*NO_NUMBER, [2.5], [-1], ["a"], [True], [None], [10**30], range(10**7), {"a"}, "12"]
 FEW += [np.ma.array([1, 2], mask=[False, True]), np.array([[1, 2]]), itertools.count()]

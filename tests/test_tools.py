@@ -110,6 +110,7 @@ def test_steps_are_lines_of_a_configuration(tmp_path, call):
     config, _ = CHECKS["check_files"](["again.yaml"])
     found = config["algorithms"]["npgpd_hf"]
     assert (found["iterations"], found["rounds"]) == (30, 2)
+    assert found["dual_step"] != "theorem"
     exact = {"iterations": 9, "primal_step": 0.00001, "dual_step": "theorem"}
     assert config["algorithms"] == {"npgpd_hf": found, "npg_pd": exact}
     with pytest.raises(SystemExit, match="^error: none.yaml: .* No such file"):

@@ -99,7 +99,7 @@ def choose_steps(
         tried = [f"{name} {scores[name].min():g} to {scores[name].max():g}" for name in NAMES]
         told = f"longer lists expected, since {steps} is at an end of {', '.join(tried)}"
         warnings.warn(f"candidates: {told}", stacklevel=2)
-    if hardly_learns(scores, cmdp, solve(cmdp)):
+    if _hardly_learns(scores, cmdp, solve(cmdp)):
         told = f"more expected, since with {steps} runs are hardly better than the uniform policy"
         warnings.warn(f"iterations: {told}", stacklevel=2)
     return steps
@@ -123,7 +123,7 @@ def search_steps(
     optimum, pairs, scores = solve(cmdp), [*itertools.product(*grid.values())], {}
     for it in algorithms:  # what cannot run is refused
         _with_steps(it, pairs[0]).prepare(cmdp, optimum, iterations)
-    weights = np.array([1.0, violation_weight(optimum)])
+    weights = np.array([1.0, _violation_weight(optimum)])
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
     options = {"iterations": iterations, "optimum": optimum, "threads": threads}
 
@@ -169,21 +169,16 @@ def search_steps(
     return table.assign(at_end=ends.any(axis=1))
 
 
-def violation_weight(optimum):
+def _violation_weight(optimum):
     """Weight of a violation beside a gap: more than a violation is worth."""
     return max(1.0, 2 * optimum.multiplier)
 
 
-def uniform_values(cmdp, optimum):
-    """Positive gap and violation (2,) of the uniform policy, with which runs begin."""
+def _hardly_learns(scores, cmdp, optimum):
+    """Whether the chosen pair has nearly the score of the uniform policy, with which runs begin."""
     v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
-    return np.maximum([optimum.reward_value - v_r, cmdp.threshold - v_g], 0)
-
-
-def hardly_learns(scores, cmdp, optimum):
-    """Whether the chosen pair has nearly the score of the uniform policy."""
-    usual = uniform_values(cmdp, optimum) @ [1, violation_weight(optimum)]
-    return _chosen(scores)["score"] > _HARDLY * usual
+    positive = np.maximum([optimum.reward_value - v_r, cmdp.threshold - v_g], 0)
+    return _chosen(scores)["score"] > _HARDLY * (positive @ [1, _violation_weight(optimum)])
 
 
 def chosen_steps(scores: pd.DataFrame) -> StepSizes:
