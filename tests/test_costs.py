@@ -167,3 +167,10 @@ def test_an_optimum_is_told_in_the_users_units():
     )
     assert cents == pytest.approx([100 * euros[0], euros[1], 100 * euros[2], *euros[3:]], rel=1e-4)
     assert euros[3] == -14 and euros[2] > 0
+
+
+def test_what_only_rounding_tells_from_zero_is_shown_as_zero():
+    """Rewards of -7 and costs of 5 at most: z_r = -7 and z_c = 5, and both values end there."""
+    units = pgpd_hf.costs.Units(1.0, 1.0, -7.0, 5.0)
+    assert units.shown(7.0 + 1e-14, 5.0 + 1e-14) == ["0", "0"]
+    assert units.shown(7.0 + 1e-6, 5.0 - 1e-6) == ["1e-06", "1e-06"]
