@@ -57,6 +57,10 @@ _MOST_WORDS = 2**24  # random words of an iteration: 128 MiB
 _POWERS = {"none": 0, "linear": 1, "quadratic": 2}
 
 
+class OutsideAssumptions(ValueError):
+    """A setting that violates an assumption of a theorem; the message says which."""
+
+
 class State(NamedTuple):
     r""":math:`\theta^{(t)}` (S, A), :math:`\lambda^{(t)}`, and what else an algorithm remembers."""
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pgpd_hf.evaluators import LINKS, feedback_bias
 from pgpd_hf.npgpd_hf import NPGPDHF
 from pgpd_hf.optimum import given_optimum
+from pgpd_hf.primal_dual import OutsideAssumptions
 from pgpd_hf.zpgpd_hf import ZPGPDHF, visitation_mismatch
 
 RATES = {"npgpd_hf": -1 / 2, "zpgpd_hf": -1 / 4}  # exponents of T in the theorems
@@ -24,10 +25,6 @@ class Bounds(NamedTuple):
 
     gap: float  # of the average optimality gap
     violation: float  # of the positive part of the average violation
-
-
-class OutsideAssumptions(ValueError):
-    """A setting that violates an assumption of a theorem; the message says which."""
 
 
 def printed_bounds(cmdp, optimum, algorithm, iterations):

@@ -21,7 +21,15 @@ from pgpd_hf.arguments import require_number, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, ask, feedback_bias
 from pgpd_hf.policies import project_rows, softmax, unit_direction
-from pgpd_hf.primal_dual import Answers, HumanFeedback, PrimalDual, State, dual_update, normalizer
+from pgpd_hf.primal_dual import (
+    Answers,
+    HumanFeedback,
+    OutsideAssumptions,
+    PrimalDual,
+    State,
+    dual_update,
+    normalizer,
+)
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 _SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
@@ -74,8 +82,8 @@ class ZPGPDHF(HumanFeedback):
         """
         mismatch = visitation_mismatch(cmdp, optimum.policy)
         if mismatch == np.inf:
-            told = "since Theorem 2's is infinite where rho is zero (in an experiment: rates: null)"
-            raise ValueError(f"dual_step: a number expected, {told}")
+            told = "since Theorem 2's is infinite where rho is zero"
+            raise OutsideAssumptions(f"dual_step: a number expected, {told}")
         curvature = 2 * cmdp.actions * (1 + 2 / optimum.slack) / (1 - cmdp.discount) ** 4
         return 1 / curvature, 4 * cmdp.states * curvature * mismatch**2 / math.sqrt(iterations)
 

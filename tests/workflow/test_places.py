@@ -25,6 +25,14 @@ algorithms:
   zpgpd_hf: null
 rates: null
 """
+LAKE = """
+name: lake
+environment: {gymnasium: FrozenLake-v1, cost: holes, at_most: 0.2, discount: 0.9}
+evaluators: [8]
+seeds: 2
+algorithms: {npgpd_hf: null, zpgpd_hf: {iterations: 20}}
+rates: {evaluators: [8], seeds: 2, iterations: {zpgpd_hf: [10, 20]}}
+"""
 OWN = """
 from dataclasses import dataclass
 from typing import ClassVar
@@ -123,6 +131,16 @@ def test_folders_may_have_odd_names_and_results_may_lie_elsewhere(tmp_path):
     found = project.contents(scratch / "results/tiny")
     assert found == project.contents("results/tiny")
     assert "figures/figure1.pdf" in found
+
+
+def test_rates_where_a_theorem_has_no_steps_are_told_as_none(project):
+    (project.folder / "lake.yaml").write_text(LAKE)
+    output = project.snakemake("--configfile", "lake.yaml", "--cores", "2")
+    rates = read_table(project.folder / "results/lake/rates.csv").set_index("step_rule")["slope"]
+    assert rates["theorem"].isna().all()
+    assert rates["study"].notna().any()
+    assert "none theorem's" in output
+    assert "or rho is zero somewhere (Theorem 2)" in output
 
 
 def test_modules_beside_an_experiment_are_not_imported(finished):

@@ -109,7 +109,7 @@ with one_line():
         if usual and len(slopes.query("algorithm == 'zpgpd_hf' and evaluators.isna()")):
             text.append("M = inf: Theorem 2's mu is small there, and ZPGPD-HF's noise like 1 / mu.")
         if slopes["slope"].isna().any():
-            text.append("none: an average gap is not positive, and has no logarithm.")
+            text.append("none: a gap is not positive, or rho is zero somewhere (Theorem 2).")
     default = yaml.safe_load(Path(options.default).read_text(encoding="utf-8"))
     text += ["", *cautions(config, default)]
     if told := horizon_caution(cmdp.discount, config["horizon"]):
