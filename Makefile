@@ -36,7 +36,8 @@ OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
 has = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
 SETTINGS := CONFIG CORES PYTHON $(call has,study plan report verify record,STUDY) \
-    $(call has,study,STATEMENT SEEDS MARGIN FRESH) $(call has,verify,FULL) \
+    $(if $(filter verdicts,$(STUDY)),$(call has,study,STATEMENT SEEDS MARGIN FRESH)) \
+    $(call has,verify,FULL) \
     $(call has,overlay,EXPERIMENTS)
 OTHERS := $(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN))
 ifneq ($(OTHERS),)

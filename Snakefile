@@ -33,8 +33,8 @@ configfile: f"{CLONE}/config/config.yaml"
 
 
 try:
-    check = runpy.run_path(f"{CLONE}/workflow/scripts/configuration.py")["check"]
-    FOLDER = check(config, workflow.configfiles)
+    CONFIGURATION = runpy.run_path(f"{CLONE}/workflow/scripts/configuration.py")
+    FOLDER = CONFIGURATION["check"](config, workflow.configfiles)
 except ValueError as error:
     sys.exit(f"error: {error}")
 

@@ -1,5 +1,7 @@
 """Learning from files of votes: the likelihood, the program, the promise, and bad input."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,6 +121,16 @@ def test_many_votes_lead_to_the_optimum():
     assert not learned.safe
     impossible = pgpd_hf.learn_from_votes(cmdp, *data, margin=9.0)
     assert (impossible.policy == maximize(cmdp, cmdp.utility)).all()
+
+
+def test_policy_takes_only_actions_that_are_allowed():
+    """Of others no vote tells anything; state 2 is absorbing."""
+    cmdp, allowed = binding(2), np.array([[1, 0], [0, 1], [0, 1]]) > 0
+    transition = np.array(cmdp.transition)
+    transition[2] = np.eye(3)[2]
+    masked = dataclasses.replace(cmdp, transition=transition, allowed=allowed)
+    learned = pgpd_hf.learn_from_votes(masked, *survey(masked, 2, 3))
+    assert (learned.policy == allowed).all()
 
 
 def errors(instance, data_sets, rounds, spread, independent):

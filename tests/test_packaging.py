@@ -51,7 +51,8 @@ def test_settings_of_the_shell_stay_outside():
     ("goal", "setting", "refused"),
     [
         ("help", "CONFIG=a b'c.yaml", False),
-        ("study", "SEEDS=3", False),
+        ("study STUDY=verdicts", "SEEDS=3", False),
+        ("study STUDY=audit", "SEEDS=3", True),
         ("report", "STUDY=audit", False),
         ("help", "STUDY=audit", True),
         ("report", "STATEMENT=npgpd_gap_plateaus", True),
@@ -61,8 +62,8 @@ def test_settings_of_the_shell_stay_outside():
     ],
 )
 def test_setting_that_a_goal_does_not_have_is_refused(goal, setting, refused):
-    code, said = make("--dry-run", goal, "CORES=1", setting)
-    told = f"{setting.split('=')[0]}: no setting of make {goal}, which has CONFIG "
+    code, said = make("--dry-run", *goal.split(), "CORES=1", setting)
+    told = f"{setting.split('=')[0]}: no setting of make {goal.split()[0]}, which has CONFIG "
     assert (code, told in said) == ((2, True) if refused else (0, False))
 
 

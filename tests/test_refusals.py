@@ -95,7 +95,7 @@ RUN = {
 PROCESS = {
     "transition": [value for value in CMDP["transition"] if value is not None],
     **{name: CMDP[name] for name in ("initial", "discount", "scale")},
-    "state_names": ["abc", ["a", "b"], ["a", "b", ""], [1, 2, 3], 3],
+    "state_names": ["abc", ["a", "b"], ["a", "b", ""], [1, 2, 3], 3, np.array("a")],
     "action_names": ["ab", ["a"], ["a", "a "], [None, "b"]],
     "render": ["<svg/>"],
 }
@@ -124,6 +124,7 @@ SEARCH = {
     "seeds": [*NO_INTEGER, 0],
     "iterations": RUN["iterations"],
     "horizon": RUN["horizon"],
+    "threads": RUN["threads"],
     "round": [2],
 }
 STABILITY = {

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from pgpd_hf import NPGPD, NPGPDHF, PGPD, ZPGPDHF, solve
+from pgpd_hf.evaluators import LINKS, feedback_bias
 from pgpd_hf.theory import OutsideAssumptions, printed_bounds
 from reference import random_process, resolvent
 
@@ -49,6 +50,10 @@ def test_steps_and_bounds_are_the_papers(algorithm, exact, mu, scale, evaluators
         steps = theirs.prepare(cmdp, optimum, T).steps
         expected = pytest.approx((primal, dual, cap), rel=1e-12)
         assert (steps.primal, steps.dual, steps.multiplier_bound) == expected
+
+
+def test_bias_of_a_single_evaluator_is_told_where_l_is_infinite():
+    assert feedback_bias(1, LINKS["probit"], 1000.0) == 2000.0
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def certificate(cmdp: CMDP, favourable: int, answers: int, level: float = 0.95) 
 
 
 def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:
-    r"""Least number of answers by which a policy is certified with probability .9.
+    r"""Number of answers, nearly the least, that certify a policy with probability .9.
 
     Parameters
     ----------

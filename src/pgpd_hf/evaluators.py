@@ -87,8 +87,6 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers
     shares = np.arange(evaluators + 1) / evaluators
     estimate = np.clip(chosen.inverse(shares), -bound, bound)
     if estimator == "unbiased":
-        if link != "logistic":
-            raise ValueError(f"estimator: plug-in expected with the {link} link")
         estimate, remainder = unbiased_estimates(evaluators, bound)
         if remainder > _LARGEST_REMAINDER * bound:
             told = f"with M = {evaluators} the other may have a bias of {remainder:.3g}"
@@ -132,6 +130,8 @@ def feedback_bias(evaluators, link, bound):
     """
     if evaluators is None:
         return 0.0
+    if evaluators == 1:  # the logarithm is zero, whatever L is
+        return 2 * bound
     root = math.sqrt(2 * math.log(evaluators) / evaluators)
     return link.inverse_lipschitz(bound) * root + 2 * bound / evaluators**2
 

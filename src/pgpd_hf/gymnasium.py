@@ -56,7 +56,7 @@ def from_gymnasium(
     Raises
     ------
     ValueError
-        If there is no table, or episodes end in a state sometimes only.
+        If there is no table, or episodes end in a state sometimes only, or begin there.
 
     Examples
     --------
@@ -158,9 +158,10 @@ def _tables(env, cost, discount):
     last = table["following"][table["ends"]].unique()
     into = possible[reached[possible["state"]] & possible["following"].isin(last)]
     paid = into.drop_duplicates(["following", "reward", "cost"])
-    if not into["ends"].all() or paid["following"].duplicated().any():
-        expected = "states in which episodes always end, with one reward and one cost,"
-        raise ValueError(f"env: {expected} expected of {shown(env)}")
+    varies = not into["ends"].all() or paid["following"].duplicated().any()
+    if varies or (initial[last] > 0).any():
+        told = "states in which episodes always end and never begin, with one reward and one cost"
+        raise ValueError(f"env: {told}, expected of {shown(env)}")
     transition, payments = np.zeros((*shape, len(initial))), np.zeros((2, *shape))
     before = table[~table["state"].isin(last)]  # what the table says of later steps is left out
     place, weight = (before["state"], before["action"]), before["probability"]

@@ -116,8 +116,8 @@ def learn_from_votes(
     require_one_of("link", link, LINKS)
     ridge = require_number("ridge", ridge, above=0) / cmdp.scale**2
     steps, numbers = _read_steps(process, trajectories)
-    transition, seen, ends = _transitions(process, cmdp, steps)
-    visits = _visits(steps, seen.shape, cmdp.discount, ends)
+    transition, choices, ends = _transitions(process, cmdp, steps)
+    visits = _visits(steps, choices.shape, cmdp.discount, ends)
     questions, given = _read_votes(votes, numbers)
     helpful = questions["kind"] == KINDS.index("helpful")
     chooses = (questions.groupby("kind").cumcount() % 2 == 0) | (level is None)
@@ -126,19 +126,19 @@ def learn_from_votes(
         return _Estimate(questions[asked], given, visits, link, ridge, cmdp.scale / 2)
 
     chosen, unit = estimate(~helpful & chooses), visits[-1, -1]
-    reward = estimate(helpful).theta[:-1].reshape(seen.shape)
-    utility, threshold = chosen.theta[:-1].reshape(seen.shape), unit * chosen.theta[-1]
+    reward = estimate(helpful).theta[:-1].reshape(choices.shape)
+    utility, threshold = chosen.theta[:-1].reshape(choices.shape), unit * chosen.theta[-1]
 
     def plan(margin):
         """Policy, and its V_g - b as a direction of theta."""
         known = transition, reward, -utility, -threshold - margin, cmdp.initial
-        estimated = CMDP.from_costs(*known, cmdp.discount, actions=seen)
+        estimated = CMDP.from_costs(*known, cmdp.discount, actions=choices)
         try:
             policy = solve(estimated).policy
         except Infeasible:  # by the estimates
             policy = maximize(estimated, estimated.utility)
-        policy = estimated.fold(policy)  # no action that was never seen
-        policy[ends] = 1 / seen.shape[1]  # where no action matters, votes tell their mean
+        policy = estimated.fold(policy)  # no other choice
+        policy[ends] = 1 / choices.shape[1]  # where no action matters, votes tell their mean
         occupancy = estimated.occupancy(policy)[:, None] * policy
         return policy, np.append(occupancy, -unit)
 
@@ -150,8 +150,8 @@ def learn_from_votes(
     if level is not None:
         judged = estimate(~helpful & ~chooses)
         lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
-    if not seen.all():
-        told = f"{(~seen).sum()} pairs of state and action were never seen, and are not chosen"
+    if process.transition is None and not choices.all():
+        told = f"{(~choices).sum()} pairs of state and action were never seen, and are not chosen"
         warnings.warn(told, stacklevel=2)
     about = np.setdiff1d(questions.loc[~helpful, ["first", "second"]], [len(visits) - 1])
     left = 1 - (1 - cmdp.discount) * visits[about].sum(1).min()
@@ -163,7 +163,7 @@ def learn_from_votes(
         f"trajectories are cut off where {left:.0%} of a value is left": left > _MOST_MISSED,
     }
     return Learned(
-        policy=policy,
+        policy=cmdp.fold(policy),
         reward=reward,
         utility=utility,
         threshold=float(threshold),
@@ -230,7 +230,7 @@ def _read_steps(process, trajectories):
 
 
 def _transitions(process, cmdp, steps):
-    """Transitions or their estimates, which pairs are known (S, A), and where it ends (S,)."""
+    """Transitions or their estimates, pairs that a policy may choose, and where it ends (S,)."""
     before = steps[steps.duplicated("trajectory", keep="last")]  # all but the last step of each
     after = steps["state"].to_numpy()[before.index + 1]
     counts = np.zeros(cmdp.transition.shape)
@@ -241,7 +241,8 @@ def _transitions(process, cmdp, steps):
             (first, action, then), (states, actions) = impossible[0], labels(process)
             told = f"from {states[first]} by {actions[action]} to {states[then]}"
             raise ValueError(f"trajectories: possible steps expected, got one {told}")
-        return cmdp.transition, np.ones(cmdp.reward.shape, bool), absorbing_states(cmdp)
+        allowed = np.ones(cmdp.reward.shape, bool) if cmdp.allowed is None else cmdp.allowed
+        return cmdp.transition, allowed, absorbing_states(cmdp)
     ends = ~counts.any((1, 2))  # no trajectory leaves these states
     counts[ends, :, ends] = 1
     return proportional(counts), counts.any(2), ends

@@ -218,6 +218,8 @@ class HumanFeedback(PrimalDual):
         self._check("link", require_one_of, LINKS)
         self._check("estimator", require_one_of, ESTIMATORS)
         self._check("random_answers", require_number, at_least=0, at_most=2)
+        if self.estimator == "unbiased" and self.link != "logistic":
+            raise ValueError(f"estimator: plug-in expected with the {self.link} link")
         share = self.random_answers
         if 1 < share < 2:
             raise ValueError(f"random_answers: a share of at most 1, or 2, expected, got {share:g}")

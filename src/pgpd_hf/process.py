@@ -80,7 +80,8 @@ def cmdp_of(process):
 
 
 def _names(name, value, count):
-    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
     names = {each.strip() for each in value if isinstance(each, str)} - {""} if listed else ()
     if not len(names) == count == len(value):
         raise ValueError(f"{name}: {count} different names expected, got {shown(value)}")

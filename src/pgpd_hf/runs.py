@@ -38,6 +38,10 @@ _LONGEST_LIST = 10**6  # seeds, or checkpoints
 _POINTS = 100
 
 
+class NoPolicy(ValueError):
+    """A run whose steps are too large, or whose update is wrong: an iterate is no policy."""
+
+
 @overload
 def run(
     cmdp: CMDP,
@@ -186,6 +190,16 @@ def with_options(kind, options):
     return kind(**options)
 
 
+def configured(name, options, evaluators):
+    """Class and options of an algorithm of an experiment with M evaluators, if it has any."""
+    options = dict(options)
+    place = options.pop("class", None)
+    kind = load_class(place) if place else ALGORITHMS[name]
+    if "evaluators" in kind.__dataclass_fields__:
+        options["evaluators"] = evaluators
+    return kind, options
+
+
 def load_class(place):
     """Class of an algorithm of one's own, such as mine.py:Mine; the module is executed."""
     file, name = place.rsplit(":", 1)
@@ -236,7 +250,7 @@ def _trace(case, state, grid, bar, stopped):
                 told = f"algorithm: update of {name} led to no policy ({error})"
                 if case.algorithm.parameterization == "direct":
                     told += "; policies.project_rows(theta, theta) makes theta a policy"
-            raise ValueError(told) from None
+            raise NoPolicy(told) from None
         # Values are added one by one, so that the bits do not depend on where a run is cut.
         totals = np.cumsum(np.column_stack([sums, values]), axis=1)[:, 1:]
         sums, end = totals[:, -1], first + len(multipliers)

@@ -119,7 +119,7 @@ class Session:
             `question`, `evaluator` (a pseudonym), and `answer`: 1 if the second trajectory is more
             helpful or less harmful, or if the single trajectory is acceptable; otherwise 0.
         """
-        allowed = {"question": [*self._asked], "evaluator": None, "answer": [0, 1]}
+        allowed = {"question": self._asked, "evaluator": None, "answer": [0, 1]}
         table = read_table("votes", votes, allowed)
         table["question"] += self._asked[0]
         every = pd.concat([self._votes, table], ignore_index=True)

@@ -24,7 +24,7 @@ from pgpd_hf.arguments import require_integer, require_number, shown
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.optimum import solve
 from pgpd_hf.primal_dual import PrimalDual
-from pgpd_hf.runs import make_algorithm, run
+from pgpd_hf.runs import NoPolicy, make_algorithm, run
 from pgpd_hf.statistics import mean_interval
 
 NAMES = ("primal_step", "dual_step")
@@ -233,7 +233,7 @@ def _score(cmdp, algorithms, seeds, iterations, **options):
     for algorithm in algorithms:
         try:
             trace = run(cmdp, algorithm, seeds=seeds, **options)
-        except ValueError:  # rounding has destroyed the policy
+        except NoPolicy:  # the steps are too large
             return np.full((len(seeds), 2), np.inf)
         positive = trace[["optimality_gap", "constraint_violation"]].clip(lower=0).to_numpy()
         positive = positive.reshape(-1, len(places), 2)

@@ -1,6 +1,7 @@
 """Configurations that cannot be run are refused in one line that names the file or the key."""
 
 import math
+import os
 import re
 import runpy
 
@@ -27,6 +28,15 @@ BAD = {
 }
 ALLOWED = [("name", "three"), ("purpose", "three"), ("concentration", 2.5), ("concentration", 3)]
 ALLOWED += [("threshold", number) for number in (-1, 10**30, 10**400, 1e300)]
+OWN = """
+from dataclasses import dataclass
+from pgpd_hf import NPGPDHF
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(NPGPDHF):
+    name = "mine"
+    far: float = 0.0
+"""
 
 
 def refusal(config, files=()):
@@ -101,6 +111,24 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
     path = tmp_path / "mine.yaml"
     path.write_text(f"{text}\n" if text.startswith("name") else f"name: mine\n{text}\n")
     with pytest.raises(ValueError, match=rf"^{re.escape(message)}.*\Z"):
+        CHECKS["check_files"]([path])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mine: {class: 'mine.py:Mine', fra: 1, STEPS}", "mine: fra: no option of mine (did you"),
+        ("mine: {class: 'mine.py:Mines', STEPS}", "mine: OWN: Mines, a subclass of NPGPDHF or Z"),
+        ("npgpd_hf: {estimator: unbiased}}\nlink: probit #", "npgpd_hf: estimator: plug-in expec"),
+        ("npgpd_hf: {random_answers: 1}", "npgpd_hf in rates: random_answers: 0 expected with in"),
+    ],
+)
+def test_options_that_only_the_library_can_judge_are_refused(tmp_path, text, message):
+    path, steps = tmp_path / "mine.yaml", "iterations: 9, primal_step: 1, dual_step: 1"
+    (tmp_path / "mine.py").write_text(OWN)
+    path.write_text(f"name: mine\nalgorithms: {{{text.replace('STEPS', steps)}}}\n")
+    told = message.replace("OWN", os.path.relpath(tmp_path / "mine.py"))
+    with pytest.raises(SystemExit, match=rf"^{re.escape(f'error: algorithms.{told}')}.*\Z"):
         CHECKS["check_files"]([path])
 
 

@@ -2,8 +2,7 @@
 
 import json
 
-# Exact limits, with the algorithm in whose file each stands. They draw nothing: one run is enough.
-EXACT = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}
+EXACT = CONFIGURATION["EXACT"]
 RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
 RATED = [name for name in config["algorithms"] if name in RATES["iterations"]]
 
@@ -62,13 +61,8 @@ def run_names():
 
 
 def options_of(algorithm):
-    """Options of an algorithm; what a theorem gives is None in the library."""
-    common = {} if algorithm in EXACT else {key: config[key] for key in ("horizon", "link")}
-    options = common | config["algorithms"][algorithm]
-    del options["iterations"]
-    if algorithm in OWN:
-        options["class"] = OWN[algorithm]
-    return {key: None if value == "theorem" else value for key, value in options.items()}
+    """Options of an algorithm as the library takes them."""
+    return CONFIGURATION["options_of"](algorithm, config, FOLDER)
 
 
 def minutes(iterations):

@@ -19,6 +19,8 @@ from snakemake.utils import update_config
 CLONE = Path(__file__).parents[2]
 DEFAULT = CLONE / "config/config.yaml"
 SCHEMA = yaml.safe_load((CLONE / "workflow/config.schema.yaml").read_text(encoding="utf-8"))
+# Exact limits, with the algorithm in whose file each stands. They draw nothing: one run is enough.
+EXACT = {"npg_pd": "npgpd_hf", "pg_pd": "zpgpd_hf"}
 DECIMAL = re.compile(r"[-+]?(0|[1-9]\d*)?(\.\d*)?(e[-+]?\d+)?", re.I)
 
 
@@ -101,7 +103,40 @@ def check(config, files):
     for key, file in named.items():
         if not (last.parent / file).is_file():
             raise ValueError(f"{key}: a file in {last.parent} expected, got {file!r}")
-    return os.path.relpath(last.parent)
+    folder = os.path.relpath(last.parent)
+    require_algorithms(config, folder)
+    return folder
+
+
+def options_of(name, config, folder):
+    """Options of an algorithm as the library takes them; what a theorem gives is None there."""
+    common = {} if name in EXACT else {key: config[key] for key in ("horizon", "link")}
+    options = common | config["algorithms"][name]
+    del options["iterations"]
+    if "class" in options:
+        options["class"] = os.path.normpath(f"{folder}/{options['class']}")
+    return {key: None if value == "theorem" else value for key, value in options.items()}
+
+
+def require_algorithms(config, folder):
+    """Make algorithms as runs do, where only the library can say whether their options fit."""
+    unusual = {"class", "estimator", "random_answers"}
+    given = [name for name, options in config["algorithms"].items() if unusual & options.keys()]
+    if not given:
+        return
+    from pgpd_hf.runs import configured, with_options  # which takes a second
+    from pgpd_hf.tables import one_line
+
+    rates = config["rates"] or {"iterations": {}}
+    cases = [(name, "", M) for name in given for M in config["evaluators"]]
+    rated = [name for name in given if name in rates["iterations"]]
+    cases += [(name, " in rates", M) for name in rated for M in rates["evaluators"]]
+    with one_line():
+        for name, where, M in cases:
+            try:
+                with_options(*configured(name, options_of(name, config, folder), M))
+            except ValueError as error:
+                raise ValueError(f"algorithms.{name}{where}: {error}") from None
 
 
 def is_number(checker, value):

@@ -11,9 +11,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from pgpd_hf import ALGORITHMS, CMDP, run
+from pgpd_hf import CMDP, run
 from pgpd_hf.primal_dual import OutsideAssumptions
-from pgpd_hf.runs import COLUMNS, load_class, with_options
+from pgpd_hf.runs import COLUMNS, configured, with_options
 from pgpd_hf.tables import one_line, read_optimum, write_table
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -32,12 +32,9 @@ parser.add_argument("--policies", help="NumPy archive that is written: what runs
 arguments = parser.parse_args()
 
 with one_line():
-    cmdp, options = CMDP.load(arguments.environment), arguments.options
-    place = options.pop("class", None)
-    kind = load_class(place) if place else ALGORITHMS[arguments.algorithm]
-    if "evaluators" in kind.__dataclass_fields__:
-        M = arguments.evaluators
-        options["evaluators"] = None if M == "inf" else int(M)
+    cmdp = CMDP.load(arguments.environment)
+    M = None if arguments.evaluators == "inf" else int(arguments.evaluators)
+    kind, options = configured(arguments.algorithm, arguments.options, M)
     seeds = range(arguments.seeds[0], arguments.seeds[1] + 1)
     known = {"seeds": seeds, "optimum": read_optimum(arguments.optimum)}
     traces = []
@@ -53,7 +50,7 @@ with one_line():
             trace = run(cmdp, kind(**options | steps), **known, **how)
         except OutsideAssumptions:  # the theorem has no steps here, and the rows no numbers
             trace = pd.DataFrame({"seed": seeds}).reindex(columns=COLUMNS)
-            trace["evaluators"] = options["evaluators"]
+            trace["evaluators"] = M
         traces.append(trace.assign(T=T, step_rule=arguments.step_rule))
     if not arguments.lengths:
         how = {"iterations": arguments.iterations, "purpose": arguments.purpose}

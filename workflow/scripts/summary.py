@@ -95,7 +95,7 @@ with one_line():
         "Safe: runs that end without a violation.",
     ]
     if tables := [*differences(runs, algorithm_labels(curves))]:
-        text.append("\nOn the same random numbers, differences by seed, 95 % intervals:")
+        text.append("\nDifferences by seed, with 95 % intervals:")
         text.append(show(pd.concat(tables), values))
     if options.rates:
         slopes = read_table(options.rates).query("metric == 'gap'")
