@@ -85,7 +85,7 @@ ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS
     $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh="$$FRESH")
 study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
 	test -f "studies/$$STUDY/Snakefile" || \
-	    { echo "error: STUDY: one of" $$(ls studies) "expected" >&2; exit 2; }
+	    { echo "error: STUDY: one of" $$(cd studies && dirname */Snakefile) "expected" >&2; exit 2; }
 	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
 	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
 	$(if $(strip $(ASKED)),,$(CHECK) \

@@ -48,7 +48,7 @@ pathvars:
 report: "workflow/report/experiment.rst"
 
 
-# An image that Containerfile makes, for users who run jobs in containers.
+# Lint asks for an image. Containerfile makes one; nobody has tried to run jobs in it.
 container: "pgpd-hf.sif"
 
 

@@ -75,19 +75,6 @@ def costs(axes, comparison):
     axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
 
 
-def name_lines(axes):
-    """Names of lines beside their ends, without overlap."""
-    lines = sorted(axes.lines, key=lambda line: line.get_ydata()[-1])
-    bottom, top = axes.get_ylim()
-    height = -1.0
-    for line in lines:
-        if not line.get_label().startswith("_"):
-            height = max((line.get_ydata()[-1] - bottom) / (top - bottom), height + 0.07)
-            place = {"xycoords": "axes fraction", "va": "center", "color": line.get_color()}
-            place["alpha"] = line.get_alpha()
-            axes.annotate(line.get_label(), (1.02, height), fontsize=7, **place)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("curves", "runs"):
@@ -107,5 +94,5 @@ if __name__ == "__main__":
             for axes, (draw, paths) in zip(grid, panels, strict=True):
                 draw(axes, *map(read_table, paths))
                 axes.set_xlabel(axes.get_xlabel() or "answers")
-                name_lines(axes)
+                figures.name_lines(axes)
         figures.save(picture, Path(options.folder), "summary")

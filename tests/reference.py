@@ -210,13 +210,19 @@ def project(theta):
     return np.maximum(theta - high, 0)
 
 
+def return_bound(cmdp, horizon):
+    """Largest return of H + 1 steps: G(H) times the scale, or less where that is known."""
+    bound = cmdp.scale / (1 - cmdp.discount) * (1 - cmdp.discount ** (horizon + 1))
+    return min(bound, cmdp.largest_return or bound)
+
+
 # One iteration of each algorithm: estimates of both directions, and of V_g - b.
 
 
 def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
     """Lines 3-20 of Algorithm 1."""
     (states, actions), rounds = theta.shape, setting.rounds
-    policy, bound = softmax(theta), cmdp.return_bound(setting.horizon)
+    policy, bound = softmax(theta), return_bound(cmdp, setting.horizon)
     count = rounds * (states + states * actions + 1)
     steps = count * (setting.horizon + 1)
     firsts, questions = iter(words[steps : steps + rounds]), iter(words[steps + rounds :])
@@ -240,7 +246,7 @@ def estimate_npgpd_hf(cmdp, setting, theta, words, normals):
 
 def estimate_zpgpd_hf(cmdp, setting, theta, words, normals):
     """Lines 2-15 of Algorithm 2."""
-    rounds, bound = setting.rounds, cmdp.return_bound(setting.horizon)
+    rounds, bound = setting.rounds, return_bound(cmdp, setting.horizon)
     direction, dimension = np.array(normals).reshape(theta.shape), theta.size
     if setting.directions == "tangent":
         direction -= direction.mean(1, keepdims=True)

@@ -1,7 +1,5 @@
 """Learning from files of votes: the likelihood, the program, the promise, and bad input."""
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -128,7 +126,8 @@ def test_policy_takes_only_actions_that_are_allowed():
     cmdp, allowed = binding(2), np.array([[1, 0], [0, 1], [0, 1]]) > 0
     transition = np.array(cmdp.transition)
     transition[2] = np.eye(3)[2]
-    masked = dataclasses.replace(cmdp, transition=transition, allowed=allowed)
+    process = transition, cmdp.reward, -cmdp.utility, -cmdp.threshold, cmdp.initial, 0.5
+    masked = pgpd_hf.CMDP.from_costs(*process, actions=allowed)
     learned = pgpd_hf.learn_from_votes(masked, *survey(masked, 2, 3))
     assert (learned.policy == allowed).all()
 

@@ -74,7 +74,8 @@ def test_policy_is_drawn_as_a_table():
     axes = pgpd_hf.plot_policy(PROCESS, POLICY, actions=["wait", "$"]).axes[0]
     assert (axes.images[0].get_array() == POLICY).all()
     assert [it.get_text() for it in axes.get_xticklabels()] == ["wait", r"\$"]
-    masked = replace(PROCESS, allowed=np.arange(8).reshape(4, 2) != 1)
+    process = PROCESS.transition, PROCESS.reward, PROCESS.utility, 9, PROCESS.initial, 0.9
+    masked = pgpd_hf.CMDP.from_costs(*process, actions=np.arange(8).reshape(4, 2) != 1)
     axes = pgpd_hf.plot_policy(masked, POLICY).axes[0]
     assert (axes.images[0].get_array() == [[1, 0], *POLICY[1:]]).all()
 

@@ -20,9 +20,8 @@ install() {
 
 # For all platforms, and one version for every Python: results are to be comparable.
 resolve() {
-    uv pip compile pyproject.toml --all-extras --group install --universal --python-version 3.11 \
-        --fork-strategy fewest --generate-hashes --no-emit-index-url --quiet \
-        --custom-compile-command 'make lock' "$@"
+    uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+        --no-emit-index-url --quiet --custom-compile-command 'make lock' "$@"
 }
 
 case $1 in
@@ -47,10 +46,10 @@ package)
     ;;
 developers)
     echo 'Installing what tests and lint need ...'
-    install --require-hashes -r requirements-dev.lock
+    install --require-hashes -r requirements.lock -r requirements-dev.lock
     ;;
 lock)
-    resolve --output-file requirements.lock
+    resolve pyproject.toml --all-extras --group install --output-file requirements.lock
     resolve --group test --group lint --constraint requirements.lock \
         --output-file requirements-dev.lock
     ;;

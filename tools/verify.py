@@ -17,11 +17,10 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-import numba
 import numpy as np
 import pandas as pd
-from llvmlite import binding
 
+from pgpd_hf.compilation import machine
 from pgpd_hf.tables import one_line, read_json, write_table
 
 CLONE = Path(__file__).resolve().parents[1]
@@ -36,16 +35,12 @@ mean_constraint_violation""".split()
 
 def describe_platform():
     """Describe what the last bits depend on: the machine, and packages that compute or draw."""
-    machine = {
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "C library": " ".join(platform.libc_ver()),
+    others = {
         "Python": ".".join(platform.python_version_tuple()[:2]),
-        "processor": numba.config.CPU_NAME or binding.get_host_cpu_name(),
         "OpenBLAS": os.environ.get("OPENBLAS_CORETYPE", "as the processor asks"),
         "instructions": " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])),
     }
-    return machine | {name: version(name) for name in PACKAGES}
+    return machine() | others | {name: version(name) for name in PACKAGES}
 
 
 def entries(arrays):
@@ -63,6 +58,7 @@ def read_runs(results):
     seeds = pd.read_csv(results / "aggregate.csv")["seeds"].max()  # a study may have run more
     paths = [it for it in results.glob("runs/*/*/seeds*.csv") if int(it.stem[-4:]) < seeds]
     traces = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths)
+    traces = traces.drop_duplicates()  # of a shorter run, whose last block was partial
     traces = traces.sort_values([*RUN[1:], "iteration"], key=pd.to_numeric)
     runs = traces.sort_values("algorithm", kind="stable").groupby(RUN, sort=False)
     texts = [run.to_csv(index=False, lineterminator="\n") for _, run in runs]
@@ -147,7 +143,7 @@ def main():
         _, other, missing = filecmp.cmpfiles(FIGURES, folder / "figures", names, shallow=False)
         wrong["files in figures/"] = ", ".join(other + missing)
     for name, told in wrong.items():
-        print(f"{name:<46}{f'NO: {told}' if told else 'yes'}")
+        print(f"{name:<48}{f'NO: {told}' if told else 'yes'}")
     if any(wrong.values()):
         sys.exit(f"Not all agrees; what was run is in {folder}")
     shutil.rmtree(folder)

@@ -114,6 +114,8 @@ class CMDP:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if self.allowed is not None:
+            self._require_copies()
 
     @classmethod
     def from_costs(
@@ -185,7 +187,7 @@ class CMDP:
 
     @property
     def value_bound(self) -> float:
-        r"""Largest possible value, the scale times :math:`1/(1-\gamma)`."""
+        r"""Bound of all values, the scale times :math:`1/(1-\gamma)`."""
         return self.scale / (1 - self.discount)
 
     def return_bound(self, horizon: int) -> float:
@@ -287,6 +289,13 @@ class CMDP:
             raise ValueError(f"{path}: arrays as CMDP's arguments expected: {error}") from None
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+
+    def _require_copies(self):
+        first = np.arange(self.states), self.allowed.argmax(1)
+        for part in (self.transition, self.reward, self.utility):
+            if (part != part[first][:, None])[~self.allowed].any():
+                told = "copies of the first allowed action expected of others"
+                raise ValueError(f"allowed: {told}, as CMDP.from_costs makes them")
 
     def _look_ahead(self, signal, values):
         return signal + self.discount * np.einsum("sat,...t->...sa", self.transition, values)

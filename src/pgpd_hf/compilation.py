@@ -7,6 +7,7 @@ by bit; kernels release the interpreter's lock, since seeds run in threads.
 
 import hashlib
 import os
+import platform
 import sys
 import tempfile
 import warnings
@@ -14,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import numba
+from llvmlite import binding
 
 
 def _folder():
@@ -59,6 +61,16 @@ def njit(kernel=None, *, allocates=False, **options):
         return numba.njit(kernel, cache=FOLDER is not None, **options)
     finally:
         numba.config.CACHE_DIR = users
+
+
+def machine():
+    """Kind of machine; the processor is the one that kernels are compiled for."""
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "C library": " ".join(platform.libc_ver()),
+        "processor": numba.config.CPU_NAME or binding.get_host_cpu_name(),
+    }
 
 
 @cache

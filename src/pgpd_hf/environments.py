@@ -13,8 +13,6 @@ from pgpd_hf.costs import require_memory
 from pgpd_hf.gymnasium import from_gymnasium
 from pgpd_hf.streams import generator
 
-SCALES = ("normalized", "unit")
-
 
 def random_cmdp(
     states: int = 10,
@@ -57,7 +55,7 @@ def random_cmdp(
     require_memory((states, actions, states), "states, actions")
     instance = require_integer("instance", instance, 0)
     concentration = require_number("concentration", concentration, above=0, at_most=1e6)
-    require_one_of("scale", scale, SCALES)
+    require_one_of("scale", scale, ("normalized", "unit"))
     discount = require_number("discount", discount, at_least=0, below=1)
     random = generator(purpose="environment", instance=instance)
     transition = random.dirichlet(np.full(states, concentration), size=(states, actions))

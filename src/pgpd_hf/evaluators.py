@@ -20,7 +20,7 @@ from pgpd_hf.streams import derived_word
 from pgpd_hf.trajectories import Tables, make_tables
 
 ESTIMATORS = ("plug-in", "unbiased")
-LOGISTIC, _PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
+LOGISTIC, PROBIT, _CAUCHY = range(3)  # codes of links, in kernels
 INFINITELY_MANY = 0  # in kernels, instead of None
 MOST_EVALUATORS = 10**7  # their table takes 80 MB
 # Unbiased estimates are a series. Shares of the largest difference: a remainder at which the
@@ -50,7 +50,7 @@ class Link:
 
 LINKS = {
     "logistic": Link(LOGISTIC, special.logit, lambda x: 1 / (2 + 2 * math.cosh(x))),
-    "probit": Link(_PROBIT, special.ndtri, lambda x: math.exp(-x * x / 2) / math.sqrt(math.tau)),
+    "probit": Link(PROBIT, special.ndtri, lambda x: math.exp(-x * x / 2) / math.sqrt(math.tau)),
     "cauchy": Link(
         _CAUCHY, lambda p: np.tan(math.pi * (p - 0.5)), lambda x: 1 / (math.pi * (1 + x * x))
     ),
@@ -62,7 +62,7 @@ def vote_probability(link, x):
     r"""Probability :math:`\sigma(x)` of a vote in favour; `link` is a link's code."""
     if link == LOGISTIC:
         return 1 / (1 + math.exp(-x))
-    if link == _PROBIT:
+    if link == PROBIT:
         return 0.5 * math.erfc(-x / math.sqrt(2))
     return 0.5 + math.atan(x) / math.pi
 

@@ -222,16 +222,7 @@ def _finish(panels, metric, aggregate):
     bottom = min(bottom, -0.13 * top)
     panels[0].set_ylim(bottom, top)
     for axes in panels:
-        lines = [it for it in axes.lines if it.get_label().startswith("$M")]
-        lines.sort(key=lambda line: line.get_ydata()[-1])
-        ends = [(line.get_ydata()[-1] - bottom) / (top - bottom) for line in lines]
-        heights = ends[:1]
-        for end in ends[1:]:  # names do not overlap
-            heights.append(max(end, heights[-1] + 0.095))
-        middle = np.mean(heights) - np.mean(ends)
-        for line, height in zip(lines, heights, strict=True):
-            place = {"xycoords": "axes fraction", "va": "center", "color": line.get_color()}
-            axes.annotate(line.get_label(), (1.02, height - middle), **place)
+        name_lines(axes, 0.095)
         below = "better below"
         if metric == "constraint_violation":
             below = "safer below"
@@ -239,6 +230,23 @@ def _finish(panels, metric, aggregate):
             place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
             axes.annotate("0: best safe policy", (0.99, -0.02 * top), color="0.3", **place)
         axes.annotate(below, (0.02, 0.02), xycoords="axes fraction", color="0.3")
+
+
+def name_lines(axes, apart=0.07):
+    """Write the name of each line beside its end; names do not overlap."""
+    lines = [it for it in axes.lines if len(it.get_ydata()) and it.get_label()[0] != "_"]
+    lines.sort(key=lambda line: line.get_ydata()[-1])
+    scale = axes.yaxis.get_transform().transform  # which is logarithmic, or none
+    bottom, top = scale(axes.get_ylim())
+    ends = [(scale(line.get_ydata()[-1]) - bottom) / (top - bottom) for line in lines]
+    heights = ends[:1]
+    for end in ends[1:]:
+        heights.append(max(end, heights[-1] + apart))
+    middle = np.mean(heights) - np.mean(ends)
+    for line, height in zip(lines, heights, strict=True):
+        place = {"xycoords": "axes fraction", "va": "center", "color": line.get_color()}
+        place["alpha"] = line.get_alpha()
+        axes.annotate(line.get_label(), (1.02, height - middle), **place)
 
 
 def evaluators_label(evaluators):

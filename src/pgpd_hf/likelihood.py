@@ -15,7 +15,7 @@ Arguments of all functions:
 - `votes` and `numbers`: votes in favour, and votes in all, at least one, (n,);
 - `link`: a name of LINKS;
 - `ridge` and `center`: kappa > 0, and theta_0, (d,);
-- `offsets`: o, (n,).
+- `offsets`: o, (n,), or one number.
 """
 
 import math
@@ -24,9 +24,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from pgpd_hf.compilation import njit
-from pgpd_hf.evaluators import LINKS, vote_probability
-
-_LOGISTIC, _PROBIT = (LINKS[name].code for name in ("logistic", "probit"))
+from pgpd_hf.evaluators import LINKS, LOGISTIC, PROBIT, vote_probability
 
 # The search ends at a gradient of at most the sum of two tolerances: one times the root of the
 # number of votes (its deviation for features of size one), one times that number (rounding).
@@ -100,9 +98,9 @@ def _curvature(features, numbers, theta, link, offsets):
 @njit
 def _density(code, x):
     r""":math:`\sigma'(x)`."""
-    if code == _LOGISTIC:
+    if code == LOGISTIC:
         return vote_probability(code, x) * vote_probability(code, -x)
-    if code == _PROBIT:
+    if code == PROBIT:
         return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     return 1 / (math.pi * (1 + x * x))
 

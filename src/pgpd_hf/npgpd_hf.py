@@ -3,8 +3,8 @@ r"""NPGPD-HF, Algorithm 1 of the paper: natural policy gradient primal-dual from
 Softmax parameterization. In each iteration evaluators compare, for every pair (s, a), a trajectory
 that starts with it to a trajectory that starts in s; the inverse link of their votes estimates the
 advantage. Its exact limit is NPG-PD,
-:math:`\theta^{(t+1)} = \theta^{(t)} + \frac{\eta_1}{1-\gamma} A_L^{(t)}`. Comments name lines of
-Algorithm 1, docstrings lines of the LaTeX source.
+:math:`\theta^{(t+1)} = \theta^{(t)} + \frac{\eta_1}{1-\gamma} A_L^{(t)}`. Comments and
+kernels name lines of Algorithm 1, other docstrings lines of the LaTeX source.
 """
 
 import math

@@ -100,7 +100,8 @@ class Setting:
     steps: Steps
     simulator: Simulator | None = None
     perturbation: Any = None
-    words: int = 0  # random words, normal numbers, questions and environment steps of an iteration
+    # Of an iteration: random words, normal numbers, questions and environment steps.
+    words: int = 0
     normals: int = 0
     questions: int = 0
     env_steps: int = 0
@@ -134,7 +135,7 @@ class PrimalDual:
 
     def __post_init__(self) -> None:
         if not vars(type(self)).get("name"):
-            raise TypeError(f"class {type(self).__name__}: name = '...' expected")
+            raise ValueError(f"class {type(self).__name__}: name = '...' expected")
         for name in ("primal_step", "dual_step", "multiplier_bound"):
             self._check(name, require_number, optional=True, at_least=0)
         self._check("normalize", require_one_of, _POWERS)

@@ -33,8 +33,8 @@ class Process:
     discount : float
         :math:`\gamma` in [0, 1).
     scale : float
-        Largest reward of a step, where the smallest is 0, and where an evaluator with the logistic
-        link votes .73 to .27 if two returns differ by 1.
+        Largest reward of a step; the smallest is 0. An evaluator with the logistic link votes .73
+        to .27 if two returns differ by 1.
     state_names, action_names : sequence of str, optional
         Different names, which tables then have in place of numbers.
     render : callable, optional

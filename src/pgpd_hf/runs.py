@@ -114,12 +114,14 @@ def run(
     Returns
     -------
     trace : pandas.DataFrame
-        Columns :data:`COLUMNS`, and `label` for an algorithm of one's own, sorted by seed and
-        iteration, in stored units: gaps times ``cmdp.units.reward_unit`` and violations times
-        ``cmdp.units.cost_unit`` are in the user's. `evaluators` is <NA> for infinitely many. The
-        gap :math:`V_r^\star - V_r` and the violation :math:`b - V_g` are signed; `mean_*` are
-        averages over the iterates 0 to `iteration`; `answers`, 0 for infinitely many evaluators,
-        and `env_steps` are cumulative.
+        Columns `algorithm`, `evaluators`, `seed`, `iteration`, `reward_value`, `utility_value`,
+        `multiplier`, `optimality_gap`, `constraint_violation`, `mean_optimality_gap`,
+        `mean_constraint_violation`, `answers` and `env_steps`, and `label` for an algorithm of
+        one's own, sorted by seed and iteration, in stored units: gaps times
+        ``cmdp.units.reward_unit`` and violations times ``cmdp.units.cost_unit`` are in the user's.
+        `evaluators` is <NA> for infinitely many. The gap :math:`V_r^\star - V_r` and the violation
+        :math:`b - V_g` are signed; `mean_*` are averages over the iterates 0 to `iteration`;
+        `answers`, 0 for infinitely many evaluators, and `env_steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
         After the last iteration, by increasing seed; only with `return_policies`.
 
@@ -210,7 +212,7 @@ def load_class(place):
 
 
 def checkpoint_grid(iterations: int) -> NDArray[np.int64]:
-    """Iterations at which a run is recorded: a logarithmic and an even grid of about 100 points.
+    """Iterations at which a run is recorded: a logarithmic and an even grid of 100 points each.
 
     It contains T - 1, since the running average at T - 1 is what the theorems bound.
     """

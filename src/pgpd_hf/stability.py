@@ -66,8 +66,8 @@ class Stability:
 
     `breaks`: whether the multiplier runs away. `peak`: the largest mean V_g, minus b. `stable`: the
     smallest multiplier whose mean V_g is b, to which it returns. `unstable`: the largest, beyond
-    which it runs away; both may be None. `multipliers` (n,) reach from 0 to their bound; `rewards`
-    and `utilities` (n,) are mean values there.
+    which it runs away; both may be None. `multipliers` (n,): by default from 0 to their bound;
+    `rewards` and `utilities` (n,) are mean values there.
     """
 
     breaks: bool
@@ -164,8 +164,9 @@ class _Law:
     def outruns(self, multipliers, excess, unstable):
         """Whether the averaged multiplier rises past the last safe one.
 
-        It rises while the mean value is x > 0 below b, and so can take the place of time: x^2 / 2
-        is followed until it is zero. Paths do not cross, so that the first rise is the highest.
+        It rises while the mean value is x > 0 below b. So x is followed along the multiplier, not
+        along time, as x^2 / 2 until it is zero. Paths do not cross, and so the first rise is the
+        highest.
         """
         below = self.cmdp.threshold - self.cmdp.evaluate(self.uniform)[1]
         if below <= 0 <= excess[0]:

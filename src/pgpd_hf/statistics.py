@@ -57,7 +57,7 @@ def mean_interval(samples: ArrayLike, level: float = LEVEL) -> tuple[float, floa
     return mean, mean - half, mean + half
 
 
-def loglog_slope(positions, samples, resamples=2000):
+def loglog_slope(positions, samples):
     """Slope of log means against log positions, and its 95 % percentile bootstrap interval.
 
     `samples` has an array for each position, such as a value for each seed. The slope is NaN where
@@ -76,7 +76,7 @@ def loglog_slope(positions, samples, resamples=2000):
     if not np.isfinite(estimate) or min(map(len, groups)) < 2:
         return estimate, np.nan, np.nan
     random = np.random.default_rng(0)
-    draws = [group[random.integers(len(group), size=(resamples, len(group)))] for group in groups]
+    draws = [group[random.integers(len(group), size=(2000, len(group)))] for group in groups]
     drawn = slope(np.stack([draw.mean(1) for draw in draws], axis=1))
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return estimate, float(low), float(high)

@@ -4,8 +4,8 @@ The score is that of :func:`choose_steps`. By strong duality a violation v raise
 most lambda* v, so that with a weight of 2 lambda* nothing is gained by an unsafe policy. All pairs
 run on the same random numbers, which no reported run uses. After 8, 16, 32, ... seeds a paired t
 test drops the pairs that are worse than the best pair. In the end all pairs within one percent of
-the best score count as equal, and the smallest steps among them are chosen, so that noise does not
-choose.
+the best score count as equal, and the smallest primal step among them is chosen, then the smallest
+dual step, so that noise does not choose.
 """
 
 from __future__ import annotations  # help() shows names of types
@@ -83,7 +83,8 @@ def choose_steps(
     Returns
     -------
     dict
-        `primal_step` and `dual_step`, floats: the smallest steps within one percent of the best.
+        `primal_step` and `dual_step`, floats: of the pairs within one percent of the best score,
+        that with the smallest primal step, then the smallest dual step.
 
     Examples
     --------

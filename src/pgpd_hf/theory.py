@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from pgpd_hf.evaluators import LINKS, feedback_bias
 from pgpd_hf.npgpd_hf import NPGPDHF
-from pgpd_hf.optimum import given_optimum
 from pgpd_hf.primal_dual import OutsideAssumptions
 from pgpd_hf.zpgpd_hf import ZPGPDHF, visitation_mismatch
 
@@ -31,12 +30,10 @@ def printed_bounds(cmdp, optimum, algorithm, iterations):
     """Bounds of Theorem 1 for NPGPD-HF, and of Theorem 2 for ZPGPD-HF, after T iterations.
 
     The bounds of the gap are those of lines 2048 and 1637, of the violation of lines 2141 and 1757.
-    An optimum of None is found. Step sizes of None are the theorem's; the theorems are about no
-    others.
+    Step sizes of None are the theorem's; the theorems are about no others.
     """
     if type(algorithm) not in (NPGPDHF, ZPGPDHF):
         raise OutsideAssumptions(f"algorithm: NPGPDHF or ZPGPDHF expected, got {algorithm!r}")
-    optimum = given_optimum(cmdp, optimum)
     setting = algorithm.prepare(cmdp, optimum, iterations)
     horizon, M, N, T = setting.simulator.horizon, algorithm.evaluators, algorithm.rounds, iterations
     G, link = cmdp.return_bound(horizon), LINKS[algorithm.link]

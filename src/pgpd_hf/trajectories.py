@@ -139,7 +139,7 @@ def table_width(actions):
 
 
 def make_trajectories(count, states, actions, policies):
-    """Lay out K trajectories from the first state on, whose first action the policy chooses."""
+    """Lay out K trajectories; they begin in state 0, and the policy chooses the first action."""
     return Trajectories(
         np.empty((policies, states, table_width(actions)), np.uint64),
         np.zeros(count, np.uint64),

@@ -2,7 +2,8 @@ r"""ZPGPD-HF, Algorithm 2 of the paper: zeroth-order policy gradient primal-dual
 
 Direct parameterization. In each iteration evaluators compare trajectories of the policy and of a
 randomly perturbed policy; the inverse link of their votes, times the direction of the perturbation,
-estimates the gradient. Comments name lines of Algorithm 2, docstrings lines of the LaTeX source.
+estimates the gradient. Comments and kernels name lines of Algorithm 2, other docstrings lines of
+the LaTeX source.
 The paper leaves open what :math:`\theta + \mu v` is outside of the simplex: here each row is
 projected before it is followed.
 

@@ -11,7 +11,7 @@ use rule runs as rates_runs with:
         runtime=lambda wildcards, attempt: attempt
         * minutes(sum(RATES["iterations"][wildcards.algorithm])),
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
-    params:
+    params:  # beside those of `runs`
         more=lambda wildcards: [
             f"--step-rule {wildcards.step_rule} --lengths",
             *RATES["iterations"][wildcards.algorithm],

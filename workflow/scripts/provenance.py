@@ -7,8 +7,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-from llvmlite import binding
-
+from pgpd_hf.compilation import machine
 from pgpd_hf.tables import one_line, write_json
 
 CLONE = Path(__file__).resolve().parents[2]
@@ -33,12 +32,6 @@ with one_line():
     except (OSError, subprocess.CalledProcessError):
         commit = {"commit": None, "why": "no repository, or no git"}
     versions = {name: version(name) for name in PACKAGES.split()}
-    machine = {
-        "system": platform.system(),
-        "architecture": platform.machine(),
-        "C library": " ".join(platform.libc_ver()),
-        "processor": binding.get_host_cpu_name(),
-    }
     versions["python"] = platform.python_version()
-    record = {"versions": versions, "machine": machine, **commit, "config": options.config}
+    record = {"versions": versions, "machine": machine(), **commit, "config": options.config}
     write_json(record, options.record)

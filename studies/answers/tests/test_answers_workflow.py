@@ -1,16 +1,10 @@
 """The study's workflow: what it plans, a small one from end to end, and refusals in one line."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-import yaml
 
 from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
-ROOT = Path(__file__).parents[3]
 STEPS = {"primal_step": [0.3, 1], "dual_step": [0.1]}
 SMALL = {
     "budgets": [1000],
@@ -32,30 +26,15 @@ SMALL = {
 }
 
 
-def snakemake(folder, *words, declared=None):
-    command = [sys.executable, "-P", "-m", "snakemake"]
-    command += ["--snakefile", ROOT / "studies/answers/Snakefile", "--directory", folder]
-    command += ["--cores", "1", *words]
-    if declared is not None:
-        (folder / "declared.yaml").write_text(yaml.safe_dump(declared))
-        command += ["--config", "declared=declared.yaml"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return found.returncode, found.stdout + found.stderr
-
-
-def test_there_is_a_search_for_each_method_and_number_of_answers(tmp_path):
-    code, output = snakemake(tmp_path, "--dry-run")
-    assert code == 0, output
-    lines = output.rpartition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
-    jobs = {rule: int(count) for rule, count in map(str.split, lines)}
-    assert jobs == {
+def test_there_is_a_search_for_each_method_and_number_of_answers(jobs):
+    assert jobs() == {
         **{"search": 3 * 9 + 3 * 7, "method_runs": 4 * 6, "answers_tables": 1},
         **{"answers_page": 1, "answers": 1, "total": 75},
     }
 
 
-def test_a_small_study_has_its_tables_and_its_page(tmp_path):
-    code, output = snakemake(tmp_path, declared=SMALL)
+def test_a_small_study_has_its_tables_and_its_page(snakemake, tmp_path):
+    code, output = snakemake(declared=SMALL)
     assert code == 0, output
     results = tmp_path / "results/paper/answers"
     table = read_table(results / "comparison.csv")
@@ -67,12 +46,12 @@ def test_a_small_study_has_its_tables_and_its_page(tmp_path):
     assert {it.suffix for it in results.glob("answers.*")} > {".png", ".html", ".ipynb"}
 
 
-def test_what_cannot_be_compared_is_refused_in_one_line_before_any_job(tmp_path):
+def test_what_cannot_be_compared_is_refused_in_one_line_before_any_job(snakemake, tmp_path):
     wrong = SMALL | {"methods": SMALL["methods"] | {"ppo": {}}}
     for told, words, declared in (
         ("declared.yaml: methods: unknown key 'ppo'", (), wrong),
         ("link: logistic expected", ("--config", "link=probit"), None),
     ):
-        _, output = snakemake(tmp_path, *words, declared=declared)
+        _, output = snakemake(*words, declared=declared)
         assert any(line.startswith(f"error: {told}") for line in output.splitlines())
         assert not (tmp_path / "results").exists()

@@ -1,7 +1,5 @@
 """The study's workflow, with all its sweeps and schedules in seconds."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,16 +14,6 @@ LAKE = {"gymnasium": "FrozenLake-v1", "cost": "holes", "at_most": 0.05}
 FINITE = {"npgpd_hf": {"seeds": 3, "evaluators": [16, 64]}}
 
 
-def snakemake(folder, experiment, **declared):
-    (folder / "mine.yaml").write_text(yaml.safe_dump({"name": "mine"} | experiment))
-    (folder / "declared.yaml").write_text(yaml.safe_dump(DECLARED | declared))
-    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", FOLDER / "Snakefile"]
-    command += ["--directory", folder, "--cores", "1", "--configfile", folder / "mine.yaml"]
-    command += ["--config", "declared=declared.yaml"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.returncode, found.stdout + found.stderr
-
-
 def in_seconds(key, value):
     """What is declared, with few seeds and iterations."""
     if isinstance(value, dict):
@@ -35,8 +23,8 @@ def in_seconds(key, value):
     return (3 if value > 50 else min(value, 2)) if key == "seeds" else value
 
 
-def test_everything_in_seconds(tmp_path):
-    code, output = snakemake(tmp_path, {}, **in_seconds("", DECLARED))
+def test_everything_in_seconds(snakemake, tmp_path):
+    code, output = snakemake(config={"name": "mine"}, declared=in_seconds("", DECLARED))
     assert code == 0, output
     made = tmp_path / "results/mine/effects"
     slopes, means = (read_table(made / f"{name}.csv") for name in ("slopes", "means"))
@@ -58,8 +46,10 @@ def test_everything_in_seconds(tmp_path):
         ({}, {"evaluators": FINITE}, "declared.yaml: evaluators.npgpd_hf.evaluators: got [16, 64]"),
     ],
 )
-def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, experiment, sweeps, told):
-    code, output = snakemake(tmp_path, experiment, **sweeps)
+def test_what_the_study_cannot_run_is_refused_in_one_line(
+    snakemake, tmp_path, experiment, sweeps, told
+):
+    code, output = snakemake(config={"name": "mine"} | experiment, declared=DECLARED | sweeps)
     assert code != 0
     assert any(line.startswith(f"error: {told}") for line in output.splitlines()), output
     assert not (tmp_path / "results").exists()

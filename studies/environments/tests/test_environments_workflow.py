@@ -1,7 +1,5 @@
 """The study's workflow in seconds, and refusals in one line."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -29,18 +27,9 @@ def small():
     return declared | {"evaluators": [16], "seeds": 12, "sepsis": sepsis}
 
 
-def snakemake(folder, declared, *words):
-    (folder / "declared.yaml").write_text(yaml.safe_dump(declared))
-    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", FOLDER / "Snakefile"]
-    command += ["--directory", folder, "--cores", "1", *words]
-    command += ["--config", f"declared={folder}/declared.yaml"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.returncode, found.stdout + found.stderr
-
-
-def test_everything_in_seconds(tmp_path):
+def test_everything_in_seconds(snakemake, tmp_path):
     pytest.importorskip("gymnasium")
-    code, output = snakemake(tmp_path, small())
+    code, output = snakemake(declared=small())
     assert code == 0, output
     table = read_table(tmp_path / "results/paper/environments/environments.csv")
     assert [*table["environment"]] == 2 * ["ding"] + 2 * ["frozen-lake"]
@@ -57,7 +46,7 @@ def test_everything_in_seconds(tmp_path):
         ({"runs": 3}, "configuration: unknown key 'runs'"),
     ],
 )
-def test_what_the_study_cannot_run_is_refused_in_one_line(tmp_path, changes, told):
-    code, output = snakemake(tmp_path, small() | changes, "--dry-run")
+def test_what_the_study_cannot_run_is_refused_in_one_line(snakemake, changes, told):
+    code, output = snakemake("--dry-run", declared=small() | changes)
     assert code != 0
     assert any(f"declared.yaml: {told}" in line for line in output.splitlines()), output

@@ -1,16 +1,10 @@
 """The study's workflow: what it plans, an experiment of one's own, and refusals in one line."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-import yaml
 
 from pgpd_hf.tables import read_table
 
 pytestmark = pytest.mark.workflow
-ROOT = Path(__file__).parents[3]
 T = {"npgpd_hf": [5, 10], "zpgpd_hf": [50, 100]}
 TINY = {
     "name": "tiny",
@@ -21,31 +15,17 @@ TINY = {
 }
 
 
-def snakemake(folder, *words):
-    command = [sys.executable, "-P", "-m", "snakemake", "--directory", folder, "--cores", "1"]
-    command += ["--snakefile", ROOT / "studies/verdicts/Snakefile", *words]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return found.returncode, found.stdout + found.stderr
-
-
-def jobs(folder, *words):
-    code, output = snakemake(folder, "--dry-run", *words)
-    assert code == 0, output
-    lines = output.rpartition("Job stats:\n")[2].partition("\n\n")[0].splitlines()[2:]
-    return {rule: int(count) for rule, count in map(str.split, lines)}
-
-
-def test_the_default_experiment_has_all_tables_and_heights_none_of_their_runs(tmp_path):
-    whole = jobs(tmp_path)
+def test_the_default_experiment_has_all_tables_and_heights_none_of_their_runs(jobs):
+    whole = jobs()
     assert (whole["verdicts_tables"], whole["runs"], whole["rates_runs"]) == (4, 180, 60)
-    assert jobs(tmp_path, "heights").keys() == {"variant_runs", "heights", "total"}
+    assert jobs("heights").keys() == {"variant_runs", "heights", "total"}
 
 
-def test_a_single_statement_runs_what_it_needs(tmp_path):
+def test_a_single_statement_runs_what_it_needs(snakemake, jobs):
     asked = ("statement=zpgpd_gap_steady_state", "judged=12", "margin=0.2", "fresh=mine")
-    output = snakemake(tmp_path, "--dry-run", "--printshellcmds", "--config", *asked)[1]
+    output = snakemake("--dry-run", "--printshellcmds", "--config", *asked)[1]
     assert output.count(" --purpose mine ") == output.count("rule runs:") == 12
-    found = jobs(tmp_path, "--config", "statement=zpgpd_rate_gap_study", "judged=4")
+    found = jobs("--config", "statement=zpgpd_rate_gap_study", "judged=4")
     assert found["rates_runs"] == 4 and "runs" not in found
 
 
@@ -59,16 +39,14 @@ def test_a_single_statement_runs_what_it_needs(tmp_path):
         (["fresh=rev1"], "FRESH: 1, or a word of small letters expected, got 'rev1'"),
     ],
 )
-def test_what_cannot_be_judged_is_refused_in_one_line(tmp_path, words, told):
-    code, output = snakemake(tmp_path, "--dry-run", "--config", *words)
+def test_what_cannot_be_judged_is_refused_in_one_line(snakemake, words, told):
+    code, output = snakemake("--dry-run", "--config", *words)
     assert code != 0
     assert any(line.startswith(f"error: {told}") for line in output.splitlines())
 
 
-def test_an_experiment_of_ones_own_has_its_own_unit_and_page(tmp_path):
-    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(TINY))
-    settings = ("--configfile", tmp_path / "tiny.yaml")
-    code, output = snakemake(tmp_path, *settings)
+def test_an_experiment_of_ones_own_has_its_own_unit_and_page(snakemake, tmp_path):
+    code, output = snakemake(config=TINY)
     assert code == 0, output
     results = tmp_path / "results/tiny/verdicts"
     table = read_table(results / "verdicts.csv")
@@ -76,6 +54,6 @@ def test_an_experiment_of_ones_own_has_its_own_unit_and_page(tmp_path):
     assert table[table["verdict"] != "not asked"]["estimate"].notna().all()
     assert all((results / f"verdicts.{it}").exists() for it in ("png", "html"))
     assert all(name in output for name in table["statement"])
-    code, output = snakemake(tmp_path, "results/tiny/verdicts/readings.csv", *settings)
+    code, output = snakemake("results/tiny/verdicts/readings.csv", config=TINY)
     assert code != 0
     assert "only the default experiment has readings" in output
