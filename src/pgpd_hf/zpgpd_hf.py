@@ -34,7 +34,7 @@ from pgpd_hf.primal_dual import (
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 _SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
-_LARGEST = 1e100  # far from overflow when it is squared
+_LARGEST = 1e6  # beyond, rounding loses probabilities of a perturbed policy
 
 
 class Perturbation(NamedTuple):
