@@ -35,10 +35,10 @@ OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 # A misspelt setting would be ignored, and so would a setting that the goal does not have.
 GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
 has = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
-SETTINGS := CONFIG CORES PYTHON $(call has,study plan report verify record,STUDY) \
+SETTINGS := $(if $(call has,verify record overlay notebooks,no),,CONFIG) CORES PYTHON \
+    $(call has,study plan report verify record,STUDY) \
     $(if $(filter verdicts,$(STUDY)),$(call has,study,STATEMENT SEEDS MARGIN FRESH)) \
-    $(call has,verify,FULL) \
-    $(call has,overlay,EXPERIMENTS)
+    $(call has,verify,FULL) $(call has,overlay,EXPERIMENTS)
 OTHERS := $(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN))
 ifneq ($(OTHERS),)
 $(error $(OTHERS): no setting of make $(or $(MAKECMDGOALS),help), which has $(strip $(SETTINGS)))

@@ -113,6 +113,19 @@ def test_values_in_units_are_those_of_the_tables_themselves(units, form):
     assert (pgpd_hf.solve(cmdp).policy[~allowed] == 0).all()
 
 
+@pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
+def test_runs_end_with_allowed_actions_and_go_on_from_there(name):
+    allowed = np.array([[1, 1, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1]]) > 0
+    cmdp = CMDP.from_costs(**drawn(1, 4, 3), actions=allowed)
+    given = {"evaluators": 8, "primal_step": 0.5, "dual_step": 0.1, "seeds": [0, 1]}
+    given |= {"iterations": 5, "return_policies": True}
+    _, policies = pgpd_hf.run(cmdp, name, **given)
+    _, later = pgpd_hf.run(cmdp, name, initial_policy=policies, **given)
+    assert (policies[:, ~allowed] == 0).all()
+    assert (later[:, ~allowed] == 0).all()
+    assert (later != policies).any()
+
+
 def test_largest_return_is_that_of_the_best_possible_path_and_clips_answers():
     for seed in range(20):
         process = drawn(seed, 4, 3)

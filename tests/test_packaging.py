@@ -56,6 +56,7 @@ def test_settings_of_the_shell_stay_outside():
         ("study STUDY=audit", "SEEDS=3", True),
         ("report", "STUDY=audit", False),
         ("help", "STUDY=audit", True),
+        ("verify", "CONFIG=mine.yaml", True),
         ("report", "STATEMENT=npgpd_gap_plateaus", True),
         ("report", "SEDES=3", True),
         ("help", "config=mine.yaml", True),
@@ -64,7 +65,7 @@ def test_settings_of_the_shell_stay_outside():
 )
 def test_setting_that_a_goal_does_not_have_is_refused(goal, setting, refused):
     code, said = make("--dry-run", *goal.split(), "CORES=1", setting)
-    told = f"{setting.split('=')[0]}: no setting of make {goal.split()[0]}, which has CONFIG "
+    told = f"{setting.split('=')[0]}: no setting of make {goal.split()[0]}, which has C"
     assert (code, told in said) == ((2, True) if refused else (0, False))
 
 

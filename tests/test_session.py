@@ -83,7 +83,7 @@ def test_numbers_and_names_run_through_the_session(tmp_path):
         everyone(session, people).to_csv(path, index=False, encoding="utf-8-sig")
         session.tell(path)
         twin.tell(everyone(twin))
-    session.save(tmp_path / "pilot.npz")
+    session.save(tmp_path / "pilot")
     session = pgpd_hf.Session.load(tmp_path / "pilot.npz")
     assert (session.policy == twin.policy).all()
     assert [*session.ask()["question"]] == [9, 10, 11]

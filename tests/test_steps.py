@@ -65,6 +65,7 @@ def test_threads_given_steps_and_the_kind_of_an_algorithm_change_nothing():
     class Mine(NPGPDHF):
         name: ClassVar[str] = "mine"
         streams: ClassVar[str] = "npgpd_hf"
+        advance = NPGPDHF.advance
 
     assert_frame_equal(search(20, threads=3, primal_step=7.0), search(20), check_exact=True)
     arrays = {key: np.array(it) for key, it in PAIRS.items()}

@@ -69,7 +69,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     means = row[["first", "second", "difference", "low", "high"]].tolist()
     assert means == pytest.approx(expected, rel=1e-9)
     assert f"\nSettings that differ:\n{differing}results/" in said
-    assert ("over the 3 seeds that both have" in said) == paired
+    assert ("over seeds that both have (3)" in said) == paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
 

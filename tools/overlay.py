@@ -101,9 +101,11 @@ def main():
     shown = shown.rename(columns={"first": names[0], "second": names[1]})
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
     seeds = table["first_seeds"].max()
-    same = f", over the {seeds} seeds that both have" if table["paired"].all() else ""
+    same = f", over seeds that both have ({seeds})" if table["paired"].all() else ""
     print(f"\nEnds of runs{same}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
     first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
+    if configs[0]["environment"] != configs[1]["environment"]:
+        print("Environments differ: so do best policies, and units may.")
     print("Settings that differ:")
     for key in sorted({*first, *second} - {"name"}):
         if first.get(key) != second.get(key):

@@ -136,6 +136,8 @@ class PrimalDual:
     def __post_init__(self) -> None:
         if not vars(type(self)).get("name"):
             raise ValueError(f"class {type(self).__name__}: name = '...' expected")
+        if not (hasattr(self, "update") or "advance" in vars(type(self))):
+            raise ValueError(f"class {type(self).__name__}: a method update expected")
         for name in ("primal_step", "dual_step", "multiplier_bound"):
             self._check(name, require_number, optional=True, at_least=0)
         self._check("normalize", require_one_of, _POWERS)
@@ -170,10 +172,12 @@ class PrimalDual:
         policy = cmdp.check_policy(policy, "initial_policy", single=True)
         if direct:
             return policy.copy()
-        if not (policy > 0).all():
-            index = tuple(int(i) for i in np.argwhere(policy == 0)[0])
+        zero = (policy == 0) & (True if cmdp.allowed is None else cmdp.allowed)
+        if zero.any():
+            index = tuple(int(i) for i in np.argwhere(zero)[0])
             raise ValueError(f"initial_policy: positive probabilities expected, got 0 at {index}")
-        return np.log(policy)
+        with np.errstate(divide="ignore"):  # actions that are not allowed keep their zeros
+            return np.log(policy)
 
     def policy(self, theta: Array) -> Array:
         """Policy (S, A) of a parameter (S, A)."""

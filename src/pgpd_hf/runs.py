@@ -123,7 +123,8 @@ def run(
         :math:`b - V_g` are signed; `mean_*` are averages over the iterates 0 to `iteration`;
         `answers`, 0 for infinitely many evaluators, and `env_steps` are cumulative.
     policies : ndarray, float64, shape (seeds, S, A)
-        After the last iteration, by increasing seed; only with `return_policies`.
+        After the last iteration, by increasing seed, folded to allowed actions; only with
+        `return_policies`.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def run(
             pool.shutdown(cancel_futures=True)
     traces, last = zip(*(it.result() for it in runs), strict=True)
     table = _table(algorithm, setting, seeds, grid, np.concatenate(traces, axis=1))
-    return (table, np.stack(last)) if return_policies else table
+    return (table, cmdp.fold(np.stack(last))) if return_policies else table
 
 
 def make_algorithm(algorithm, options):

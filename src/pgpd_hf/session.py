@@ -90,7 +90,7 @@ class Session:
     @property
     def policy(self) -> Array:
         """Policy (S, A) that the questions are about."""
-        return self.algorithm.policy(self._theta)
+        return self._run.cmdp.fold(self.algorithm.policy(self._theta))
 
     @property
     def trajectories(self) -> pd.DataFrame:
@@ -141,11 +141,15 @@ class Session:
         self._update(tally)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the session to a NumPy archive (.npz); an older file is replaced as a whole."""
+        """Write the session to a NumPy archive; an older file is replaced as a whole.
+
+        ``.npz`` is added to a name without it.
+        """
         parts = vars(self.process).items()
         arrays = {name: part for name, part in parts if part is not None and name != "render"}
         arrays |= {name: self._votes[name].to_numpy(kind) for name, kind in _VOTE.items()}
         told = self.algorithm.name, asdict(self.algorithm), self.seed, self.iteration
+        path = Path(path if str(path).endswith(".npz") else f"{path}.npz")
         unfinished = Path(f"{path}.unfinished")
         try:
             with open(unfinished, "wb") as file:

@@ -76,6 +76,8 @@ def one_line():
         sys.exit("Interrupted.")
     except Exception as error:
         traceback.print_exc()
-        frame = traceback.extract_tb(error.__traceback__)[-1]
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [it for it in frames if "site-packages" not in it.filename and it.filename[0] != "<"]
+        frame = (own or frames)[-1]
         told = f"{frame.filename}, line {frame.lineno}: {type(error).__name__}"
         sys.exit(f"error: {told}: {' '.join(str(error).split())}")

@@ -7,8 +7,9 @@ import runpy
 
 import pytest
 import yaml
-from conftest import ROOT
 from declarations import changed, places
+
+from conftest import ROOT
 
 SCRIPT = ROOT / "workflow/scripts/configuration.py"
 CHECKS = runpy.run_path(str(SCRIPT))
@@ -36,6 +37,9 @@ from pgpd_hf import NPGPDHF
 class Mine(NPGPDHF):
     name = "mine"
     far: float = 0.0
+
+    def UPDATE(self, run, state):
+        return state
 """
 
 
@@ -118,6 +122,7 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
     ("text", "message"),
     [
         ("mine: {class: 'mine.py:Mine', fra: 1, STEPS}", "mine: fra: no option of mine (did you"),
+        ("mine: {class: 'mine.py:Mine', STEPS}", "mine: class Mine: a method update expected"),
         ("mine: {class: 'mine.py:Mines', STEPS}", "mine: OWN: Mines, a subclass of NPGPDHF or Z"),
         ("npgpd_hf: {estimator: unbiased}}\nlink: probit #", "npgpd_hf: estimator: plug-in expec"),
         ("npgpd_hf: {random_answers: 1}", "npgpd_hf in rates: random_answers: 0 expected with in"),

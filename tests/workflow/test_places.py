@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 import yaml
-from conftest import ROOT, SMOKE, Project, install
 from snakemake.utils import update_config
 
+from conftest import ROOT, SMOKE, Project, install
 from pgpd_hf import CMDP, random_cmdp, solve
 from pgpd_hf.tables import read_table
 
@@ -46,6 +46,12 @@ class Same(NPGPDHF):
     label: ClassVar[str] = "Same as NPGPD-HF"
     streams: ClassVar[str] = "npgpd_hf"
     far: float = 0.0
+
+    def update(self, run, state):
+        answers = run.ask(state.theta)
+        step = run.primal_step(state.multiplier) / (1 - run.cmdp.discount)
+        theta = state.theta + step * (answers.reward + state.multiplier * answers.utility)
+        return state.next(theta, run.dual_update(state.multiplier, answers.excess))
 """
 # As `snakedeploy deploy-workflow` writes it.
 DEPLOYED = """

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SMOKE
 
+from conftest import SMOKE
 from pgpd_hf import CMDP, NPGPDHF, run
 from pgpd_hf.tables import read_table, read_traces
 

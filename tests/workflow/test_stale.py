@@ -5,6 +5,7 @@ import re
 import shutil
 
 import pytest
+
 from conftest import ROOT, SMOKE
 
 pytestmark = pytest.mark.workflow

@@ -6,6 +6,7 @@ rule provenance:
     input:
         script=f"{SCRIPTS}/provenance.py",
         results=[rules.figure.output.page, rules.rates_page.output.page if RATED else []],
+        files=[place.rsplit(":", 1)[0] for place in OWN.values()],
     output:
         "<results>/provenance.json",
     log:
@@ -13,7 +14,8 @@ rule provenance:
     params:
         config=json.dumps(config, sort_keys=True),
     shell:
-        "python -I {input.script:q} --config {params.config:q} --record {output} >{log} 2>&1"
+        "python -I {input.script:q} --config {params.config:q} --files {input.files:q}"
+        " --record {output} >{log} 2>&1"
 
 
 rule summary:

@@ -1,9 +1,13 @@
-"""Record what an experiment was made with: versions, kind of machine, commit, configuration."""
+"""Record what an experiment was made with.
+
+Versions, kind of machine, commit, configuration, and digests of algorithms of one's own.
+"""
 
 import argparse
 import json
 import platform
 import subprocess
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,6 +19,7 @@ PACKAGES = "pgpd-hf numpy scipy numba llvmlite pandas matplotlib snakemake paper
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--config", required=True, type=json.loads, help="as JSON")
+parser.add_argument("--files", nargs="*", type=Path, help="of algorithms of one's own")
 parser.add_argument("--record", required=True, help="JSON file that is written")
 options = parser.parse_args()
 
@@ -33,5 +38,7 @@ with one_line():
         commit = {"commit": None, "why": "no repository, or no git"}
     versions = {name: version(name) for name in PACKAGES.split()}
     versions["python"] = platform.python_version()
-    record = {"versions": versions, "machine": machine(), **commit, "config": options.config}
+    digests = {it.name: sha256(it.read_bytes()).hexdigest() for it in options.files}
+    record = {"versions": versions, "machine": machine(), **commit, "files": digests}
+    record["config"] = options.config
     write_json(record, options.record)
