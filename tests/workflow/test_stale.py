@@ -13,6 +13,13 @@ pytestmark = pytest.mark.workflow
 AFTER_RUNS = {"aggregate": 1, "figure": 1, "provenance": 1, "summary": 1}
 AFTER_RATES = {"rates_table": 1, "rates_page": 1, "provenance": 1, "summary": 1}
 MINE = "class: mine.py:Mine, iterations: 9, primal_step: 1, dual_step: 1"
+OWN = """
+import pgpd_hf
+
+class Mine(pgpd_hf.NPGPDHF):
+    name = "mine"
+    advance = pgpd_hf.NPGPDHF.advance
+"""
 EVERYTHING = AFTER_RUNS | AFTER_RATES | {"runs": 5, "rates_runs": 4}
 
 
@@ -75,7 +82,7 @@ def test_runs_depend_on_all_that_they_import(finished):
     ],
 )
 def test_setting_makes_again_what_depends_on_it(smoke, tmp_path, setting, jobs):
-    (tmp_path / "mine.py").touch()
+    (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "more.yaml").write_text(f"name: smoke\n{setting}\n")
     assert smoke[0].jobs(*SMOKE, tmp_path / "more.yaml") == jobs
 
