@@ -18,12 +18,13 @@ TAXI = {"env": "Taxi-v4", "cost": "steps", "at_most": 9, "discount": 0.9}
 class Table(gymnasium.Env):
     """Episodes end in state 1; what the table says about steps from there does not matter."""
 
-    def __init__(self, first=0.5, to=1, reward=2.0, begins=0):
+    def __init__(self, first=0.5, to=1, reward=2.0, begins=0, last=None):
         self.P = [
             [[(first, to, 2.0, True), (0.25, 0, 1.0, False), (0.25, 2, 0.0, False)]] * 2,
             [[(1.0, 0, 7.0, False)], [(0.5, 1, 3.0, True), (0.5, 2, 8.0, False)]],
             {0: [(1.0, 1, reward, True)], 1: [(0.5, 2, -1.0, False), (0.5, 0, 0.0, False)]},
         ]
+        self.P[1] = [last] * 2 if last else self.P[1]
         self.initial_state_distrib = np.eye(3, dtype=np.float32)[begins]
 
 
@@ -65,7 +66,10 @@ def test_values_are_those_of_the_table(given, cost):
         ({"env": Table(first="half")}, "env: a table, with outcomes (probability, next state, rew"),
         ({"env": Table(to=0)}, "env: states in which episodes always end and never begin, with "),
         ({"env": Table(reward=3.0)}, "env: states in which episodes always end and never begin, "),
-        ({"env": Table(begins=1)}, "env: states in which episodes always end and never begin, w"),
+        (
+            {"env": Table(begins=1, last=[(1.0, 1, 2.0, True)]), "cost": "steps"},
+            "env: states in which episodes always end and never begin, with one reward and one",
+        ),
         ({"env": Table(to=3)}, "env: a table, with outcomes (probability, next state"),
         ({"env": "Taxi-v4", "fickle_passenger": True}, "env: an environment with a table (P, ini"),
         ({"env": "Blackjack-v1"}, "env: an environment with a table (P, initial_state_distrib)"),

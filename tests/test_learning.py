@@ -130,6 +130,8 @@ def test_policy_takes_only_actions_that_are_allowed():
     masked = pgpd_hf.CMDP.from_costs(*process, actions=allowed)
     learned = pgpd_hf.learn_from_votes(masked, *survey(masked, 2, 3))
     assert (learned.policy == allowed).all()
+    value = masked.initial @ masked.state_values(learned.policy, learned.utility)
+    assert value == pytest.approx(learned.utility_value)
 
 
 def errors(instance, data_sets, rounds, spread, independent):

@@ -55,6 +55,7 @@ CMDP = {
     "discount": [*NO_NUMBER, None, *NEGATIVE, 1, 1.5, 1e300],
     "threshold": [*NO_NUMBER, None],
     "scale": [*NO_NUMBER, None, *NEGATIVE, 0, 1.79e308],
+    "allowed": [[[True, False]] * 3],  # of actions that are no copies
 }
 RANDOM = {
     "states": [*NO_INTEGER, None, 0, 10**6],

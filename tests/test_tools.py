@@ -42,7 +42,7 @@ def finish(folder, purpose, seeds):
     write_table(aggregate(trace), folder / "aggregate.csv")
     algorithms = {"npgpd_hf": {"primal_step": seeds / 10}, folder.name: {}}
     config = {"algorithms": algorithms, "purpose": purpose}
-    config |= {"environment": {"instance": 42}, "horizon": 3, "link": "logistic"}
+    config |= {"environment": {"instance": len(purpose)}, "horizon": 3, "link": "logistic"}
     write_json({"config": config}, folder / "provenance.json")
     write_json({"units": {"reward_unit": 10.0, "cost_unit": 2.0}}, folder / "optimum.json")
     return 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
@@ -59,7 +59,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
         tested = stats.ttest_rel(second, first)
     else:
         tested = stats.ttest_ind(second, first, equal_var=False)
-        differing += "  purpose: typical, other\n"
+        differing += "  environment.instance: 7, 5\n  purpose: typical, other\n"
     expected = [first.mean(), second.mean(), second.mean() - first.mean()]
     expected += tested.confidence_interval()
     said = call("overlay.py", "mine", "yours")
@@ -70,8 +70,16 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert means == pytest.approx(expected, rel=1e-9)
     assert f"\nSettings that differ:\n{differing}results/" in said
     assert ("over seeds that both have (3)" in said) == paired
+    assert ("\nEnvironments differ: " in said) != paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
+
+
+def test_partial_ten_of_a_shorter_run_is_not_recorded_twice(tmp_path):
+    finish(tmp_path / "mine", "typical", 3)
+    runs = runpy.run_path(str(ROOT / "tools/verify.py"))["read_runs"](tmp_path / "mine")
+    assert len(runs) == 3
+    assert runs["checkpoints"].nunique() == 1
 
 
 def test_overlay_without_two_finished_experiments_is_refused(tmp_path, call):
