@@ -172,5 +172,7 @@ def test_estimator_that_would_be_biased_is_refused():
     with pytest.raises(ValueError, match=r"^estimator: plug-in expected"):
         make_evaluators(256, "logistic", 10.0, "unbiased")
     with pytest.raises(ValueError, match=r"^estimator: plug-in expected"):
+        make_evaluators(64, "probit", 1.0, "unbiased")
+    with pytest.raises(ValueError, match=r"^estimator: plug-in expected"):
         NPGPDHF(evaluators=64, link="probit", estimator="unbiased")
     make_evaluators(5, "logistic", 1.0, "unbiased")

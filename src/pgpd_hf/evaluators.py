@@ -87,6 +87,8 @@ def make_evaluators(evaluators, link, bound, estimator="plug-in", random_answers
     shares = np.arange(evaluators + 1) / evaluators
     estimate = np.clip(chosen.inverse(shares), -bound, bound)
     if estimator == "unbiased":
+        if link != "logistic":
+            raise ValueError(f"estimator: plug-in expected with the {link} link")
         estimate, remainder = unbiased_estimates(evaluators, bound)
         if remainder > _LARGEST_REMAINDER * bound:
             told = f"with M = {evaluators} the other may have a bias of {remainder:.3g}"
