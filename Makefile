@@ -22,8 +22,11 @@ endif
 # the scripts in .venv/bin, whose first line holds the folder.
 RUN := .venv/bin/python -P -m
 OWN := $(if $(CONFIG),"$$CONFIG")
-# The file is checked first, since Snakemake itself would run code in a template.
-CHECK := NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
+# A file is checked first, since Snakemake itself would run code in a template.
+KNOWN := test -f "studies/$$STUDY/Snakefile" || \
+    { echo "error: STUDY: one of" $$(cd studies && dirname */Snakefile) "expected" >&2; exit 2; };
+CHECK := $(if $(STUDY)$(filter study,$(MAKECMDGOALS)),$(KNOWN)) \
+    NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
 SNAKEMAKE := $(CHECK) mkdir -p .snakemake/log; touch .snakemake/begun; \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \
     $(RUN) snakemake $(OWN:%=--configfile %) --cores $(CORES)
@@ -84,8 +87,6 @@ steps: .venv/kernels  ## 3 | step sizes for CONFIG, as the key algorithms of its
 ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
     $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh="$$FRESH")
 study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
-	test -f "studies/$$STUDY/Snakefile" || \
-	    { echo "error: STUDY: one of" $$(cd studies && dirname */Snakefile) "expected" >&2; exit 2; }
 	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
 	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
 	$(if $(strip $(ASKED)),,$(CHECK) \

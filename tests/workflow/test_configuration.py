@@ -103,7 +103,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
             "algorithms.mine.class: a file in ",
         ),
         ("algorithms: {npgpd_hf: null, zpgpd_hf: null}", "algorithms: at least one expected"),
-        ("algorithms: {sarsa: {iterations: 3}}", "algorithms.sarsa: got {'iterations': 3}; exp"),
+        ("algorithms: {sarsa: {iterations: 3}}", "algorithms.sarsa: 'class' is a required prop"),
         ("algorithms: {npgdp_hf: null}", "algorithms.npgdp_hf: got None; expected: npgpd_hf, "),
         ("algorithms: {npgpd_hf: {directions: tangent}}", "algorithms.npgpd_hf: unknown key "),
         ("algorithms: {pg_pd: {primal_step: 1}}", "algorithms.pg_pd: 'iterations' is a required "),

@@ -59,7 +59,9 @@ def read(path, aliases=False):
             raise ValueError(f"keys and values expected, got {reprlib.repr(content)}")
         if "__use_yte__" in content:
             raise ValueError("no template expected, got the key '__use_yte__'")
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+    except OSError as error:
+        raise ValueError(f"{path}: a file expected: {error.strerror}") from None
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"{path}: plain YAML expected: {' '.join(str(error).split())}") from None
     return content
 
@@ -163,7 +165,8 @@ def require(config, schema=SCHEMA, file=""):
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise ValueError(f"{key}: unknown key {name!r}{hint}; allowed are {', '.join(allowed)}")
     if "description" in error.schema:
-        raise ValueError(f"{key}: got {value}; expected: {error.schema['description']}")
+        told = error.message if error.validator == "required" else f"got {value}"
+        raise ValueError(f"{key}: {told}; expected: {error.schema['description']}")
     raise ValueError(f"{key}: {error.message.replace(repr(error.instance), value)}")
 
 
