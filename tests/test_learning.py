@@ -169,6 +169,12 @@ def test_no_level_is_promised_where_it_does_not_hold():
     few = pgpd_hf.learn_from_votes(cmdp, steps, votes, **given)
     assert not few.safe
     assert "fewer than 10 people" in repr(few)
+    tenth = votes[votes["evaluator"] == "p0"].assign(evaluator="p9")
+    for kinds, doubts in ((["helpful", "harmless"], few.doubts), ([*pgpd_hf.process.KINDS], ())):
+        ten = pd.concat([votes, tenth[tenth["kind"].isin(kinds)]])
+        assert pgpd_hf.learn_from_votes(cmdp, steps, ten, **given).doubts == doubts
+    mostly = ten[(ten["evaluator"] == "p0") | (ten["question"] % 9 == 0)]
+    assert pgpd_hf.learn_from_votes(cmdp, steps, mostly, **given).doubts == few.doubts
     enough = pgpd_hf.learn_from_votes(cmdp, steps, votes, independent=True, **given)
     assert enough.safe
     assert enough.lower >= few.lower
@@ -222,7 +228,7 @@ def test_bad_tables_are_refused(tmp_path):
         pgpd_hf.learn_from_votes(cmdp, steps, votes[votes["kind"] != "acceptable"])
     path = tmp_path / "votes.csv"
     path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,yes\n")
-    told = rf"^votes: {path}: answer in \[0, 1\] expected, got 'yes' in row 0$"
+    told = rf"^votes: {path}: answer one of \[0, 1\] expected, got 'yes' in row 2$"
     with pytest.raises(ValueError, match=told):
         pgpd_hf.learn_from_votes(cmdp, steps, path)
     never = np.eye(cmdp.states)[:, None].repeat(cmdp.actions, axis=1)

@@ -140,7 +140,8 @@ LEARNED = {
     "level": [*NO_NUMBER, 0.5, 1],
     "margin": NO_NUMBER,
     "link": [*NO_NAME, None],
-    "ridge": [*NO_NUMBER, None, *NEGATIVE, 0],
+    "ridge": [*NO_NUMBER, None, *NEGATIVE, 0, 1e-16],
+    "independent": [None, "no", 1],
 }
 SESSION = {
     "process": [*NO_CMDP, np.ones(2)],

@@ -1,5 +1,6 @@
 """Sessions: the bits of runs, votes in any order, files, and bad input."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -98,7 +99,7 @@ def test_closing_reads_few_votes_as_those_of_few_evaluators(tmp_path):
     cmdp = random_process(1)
     session = pgpd_hf.Session(cmdp, ALGORITHMS[0])
     session.tell(pd.DataFrame({"question": [12] * 3, "evaluator": [*"abc"], "answer": [1, 0, 0]}))
-    with pytest.raises(ValueError, match=r"^votes: an answer to each .* expected, got none to 0$"):
+    with pytest.raises(ValueError, match=r"^votes: an answer to each .* got none to question 0$"):
         session.close()
     first_action = session.ask()["question"][:-1] // 2 % 2 == 0
     votes = session.ask()[["question"]][:-1].assign(answer=first_action.astype(int))
@@ -127,13 +128,26 @@ FILES = [b"", b"question,evaluator\n", bytes(range(256)), f"{LINES}0,José,1\n".
 FILES += [(LINES + row).encode() for row in ('0,"a,1\n', "0,a,2\n", "0,a,1,1\n")]
 
 
+def test_votes_of_a_page_about_other_trajectories_are_refused(session, tmp_path):
+    other = pgpd_hf.Session(session.process, session.algorithm, seed=99)
+    for it in (session, other):
+        it.write_page(tmp_path / "vote.html")
+        page = re.search(r'"page": "(\w+)"', (tmp_path / "vote.html").read_text())[1]
+        votes = pd.DataFrame(GOOD).assign(page=page)
+        if it is session:
+            session.tell(votes)
+    with pytest.raises(ValueError, match="^votes of iteration 0: page one of .* expected, got"):
+        session.tell(votes.assign(evaluator="c"))
+    assert len(session.votes) == 2
+
+
 @pytest.mark.parametrize("wrong", [*BAD, *FILES, None, "none.csv"], ids=repr)
 def test_bad_votes_are_refused_whole(session, wrong, tmp_path):
     session.tell(pd.DataFrame({"question": [2], "evaluator": ["first"], "answer": [1]}))
     if isinstance(wrong, bytes):
         (tmp_path / "votes.csv").write_bytes(wrong)
         wrong = tmp_path / "votes.csv"
-    with pytest.raises(ValueError, match=r"^votes: [^\n]+$"):
+    with pytest.raises(ValueError, match=r"^votes[^:\n]*: [^\n]+$"):
         session.tell(pd.DataFrame(GOOD | wrong) if isinstance(wrong, dict) else wrong)
     assert len(session.votes) == 1
     session.tell(pd.DataFrame(GOOD))
@@ -141,7 +155,7 @@ def test_bad_votes_are_refused_whole(session, wrong, tmp_path):
 
 
 def test_ten_million_rows_are_refused(session):
-    with pytest.raises(ValueError, match=r"^votes: from 1 to 5000000 rows expected[^\n]+$"):
+    with pytest.raises(ValueError, match=r"^votes[^:]*: from 1 to 5000000 rows expected[^\n]+$"):
         session.tell(everyone(session).iloc[np.zeros(10**7, int)])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, stats
 
-from pgpd_hf.arguments import optional, require_number, require_one_of
+from pgpd_hf.arguments import optional, require_instance, require_number, require_one_of
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import LINKS
 from pgpd_hf.likelihood import fit, information, log_likelihood
@@ -77,8 +77,9 @@ def learn_from_votes(
     Parameters
     ----------
     process : Process or CMDP
-        Rewards and utilities of a CMDP only tell which states are absorbing, and b is learned, too.
-        Transitions that are None are estimated.
+        Of a CMDP rewards and utilities only tell which states are absorbing, and b is learned, too;
+        its scale is that of the prior. Transitions that are None are estimated; states that no
+        trajectory leaves count as ends.
     trajectories, votes : DataFrame or path of a CSV file
         As :attr:`Session.trajectories` and :attr:`Session.votes`: columns `trajectory`, `time`,
         `state` and `action`; and `question`, `kind`, `first`, `second`, `evaluator` and `answer`.
@@ -87,7 +88,7 @@ def learn_from_votes(
         Of the votes.
     ridge : float
         Weight of the normal prior of rewards and utilities, around half of the scale and in its
-        units.
+        units, from 1e-9 to 1e9.
     margin : float, optional
         What is added to b in the program. By default 0; with a level, the half-width that is
         expected of the bound.
@@ -104,17 +105,18 @@ def learn_from_votes(
     With a level, votes on half of the questions about utility choose the policy, and votes on the
     other half bound its V_g - b: the bound is their estimate less a quantile of its standard error,
     and less the largest bias of the ridge. P(safe is told, and V_g < b) is then about at most
-    1 - level for many votes, if people vote by the link on known transitions, and are ten or more,
-    or `independent`. Unless they are, the standard error is the larger of two: that of independent
-    votes, and that of independent people. Since people judge what they see, and V_g goes on for
-    ever, no level is promised if trajectories are cut off where more than a twentieth of a value
-    is left.
+    1 - level for many votes, if people vote by the link on known transitions, and ten or more share
+    the votes of each kind about utility, or votes are `independent`. Unless they are, the standard
+    error is the larger of two: that of independent votes, and that of independent people. Since
+    people judge what they see, and V_g goes on for ever, no level is promised if trajectories are
+    cut off where more than a twentieth of a value is left.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
     margin = optional(require_number, "margin", margin)
     require_one_of("link", link, LINKS)
-    ridge = require_number("ridge", ridge, above=0) / cmdp.scale**2
+    ridge = require_number("ridge", ridge, at_least=1e-9, at_most=1e9) / cmdp.scale**2
+    require_instance("independent", independent, bool)
     steps, numbers = _read_steps(process, trajectories)
     transition, choices, ends = _transitions(process, cmdp, steps)
     visits = _visits(steps, choices.shape, cmdp.discount, ends)
@@ -155,11 +157,12 @@ def learn_from_votes(
         warnings.warn(told, stacklevel=2)
     about = np.setdiff1d(questions.loc[~helpful, ["first", "second"]], [len(visits) - 1])
     left = 1 - (1 - cmdp.discount) * visits[about].sum(1).min()
-    few = not independent and given["evaluator"].nunique() < _FEWEST
+    judges = given[given["question"].isin(questions.index[~helpful & (~chooses | (level is None))])]
+    few = not independent and not round(_people(judges), 1) >= _FEWEST
     doubts = {
         "none was asked for": level is None,
         "transitions are estimated": process.transition is None,
-        f"fewer than {_FEWEST} people voted": few,
+        f"fewer than {_FEWEST} people share the votes about utility": few,
         f"trajectories are cut off where {left:.0%} of a value is left": left > _MOST_MISSED,
     }
     return Learned(
@@ -173,6 +176,17 @@ def learn_from_votes(
         safe=lower is not None and lower >= 0 and not any(doubts.values()),
         doubts=tuple(doubt for doubt, holds in doubts.items() if holds),
     )
+
+
+def _people(votes):
+    """Number of people who share the votes of a kind, for the kind with the fewest.
+
+    It is the inverse of the sum of squared shares, which is less than all people where a few give
+    most votes; NaN without votes.
+    """
+    numbers = votes.groupby(["kind", "evaluator"]).size()
+    shares = numbers / numbers.groupby("kind").transform("sum")
+    return float((1 / (shares**2).groupby("kind").sum()).min())
 
 
 class _Estimate:
@@ -278,9 +292,9 @@ def _read_votes(votes, trajectories):
     questions = given[[*allowed]].drop_duplicates().set_index("question")
     if (twice := questions.index.duplicated()).any():
         raise ValueError(f"votes: question {questions.index[twice.argmax()]} is told in two ways")
-    if not {KINDS.index("helpful"), KINDS.index("acceptable")} <= {*questions["kind"]}:
-        raise ValueError(
-            "votes: kinds helpful and acceptable expected, since comparisons leave the level of "
-            "utility open, so that a threshold means nothing"
-        )
+    reasons = {"helpful": "since other votes say nothing of the reward"}
+    reasons["acceptable"] = "since comparisons leave the level of utility open"
+    for kind, reason in reasons.items():
+        if KINDS.index(kind) not in {*questions["kind"]}:
+            raise ValueError(f"votes: some of kind {kind} expected, {reason}")
     return questions, given

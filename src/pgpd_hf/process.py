@@ -80,7 +80,7 @@ def cmdp_of(process):
 
 
 def _names(name, value, count):
-    value = value.tolist() if isinstance(value, np.ndarray) else value
+    value = value.tolist() if hasattr(value, "tolist") else value  # of NumPy and pandas
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     names = {each.strip() for each in value if isinstance(each, str)} - {""} if listed else ()
     if not len(names) == count == len(value):
@@ -94,34 +94,38 @@ def labels(process):
     return states or range(len(process.initial)), actions or range(len(process.transition[0]))
 
 
-def read_table(name, table, allowed):
+def read_table(name, table, allowed, **optional):
     """Columns of a data frame or a CSV file, as places in what each column allows.
 
-    A column that allows None has names of people, which stay text. Other columns are ignored.
+    A column that allows None has names of people, which stay text. Columns that are neither allowed
+    nor optional are ignored.
     """
+    first = 0
     if isinstance(table, str | os.PathLike):
-        name = f"{name}: {table}"
+        name, first = f"{name}: {table}", 2  # row 1 is the header
         try:  # with the header as a row, since then no line may be longer
             text = {"header": None, "dtype": str, "keep_default_na": False}
             table = pd.read_csv(table, nrows=_MOST_ROWS + 2, **text)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{name}: a CSV file in UTF-8 expected ({reason})") from error
-        table = table[1:].set_axis(table.loc[0], axis=1)
+        table = table[1:].set_axis(table.loc[0].str.strip(), axis=1)
     columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
+    allowed = allowed | {it: optional[it] for it in optional.keys() & {*columns}}
     if any(columns.count(column) != 1 for column in allowed):
         told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
         raise ValueError(f"{name}: {told} expected, got {shown(columns or table)}")
     if not 1 <= len(table) <= _MOST_ROWS:
         raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {len(table)}")
-    table = table[[*allowed]].reset_index(drop=True)
+    table = table[[*allowed]].set_axis(range(first, first + len(table)))
     for column, names in allowed.items():
         number = names is not None and not isinstance(names[0], str)
         if not (number and table[column].dtype.kind in "iu"):  # integers are not read as text
             table[column] = table[column].astype(str).fillna("").str.strip()
     if "second" in allowed:  # which a question about a single trajectory does not have
         table["second"] = table["second"].mask(table["kind"] == "acceptable", table["first"])
-    return pd.DataFrame({it: _places(name, table[it], allowed[it]) for it in allowed})
+    places = {it: _places(name, table[it], allowed[it]) for it in allowed}
+    return pd.DataFrame(places).reset_index(drop=True)
 
 
 def _places(name, values, allowed):
@@ -136,9 +140,9 @@ def _places(name, values, allowed):
         keys = numbers.where(whole, -1).astype(np.int64)
     found = pd.Index(allowed).get_indexer(keys)
     if (found < 0).any():
-        row = int(found.argmin())
+        row = values.index[found.argmin()]
         ends = f"from {allowed[0]} to {allowed[-1]}"
-        known = ends if isinstance(allowed, range) else f"in {shown(allowed)}"
+        known = ends if isinstance(allowed, range) else f"one of {shown(allowed)}"
         got = f"got {shown(values[row])} in row {row}"
         raise ValueError(f"{name}: {values.name} {known} expected, {got}")
     return found

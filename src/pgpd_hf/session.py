@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # help() shows names of types
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -113,6 +114,9 @@ class Session:
     def tell(self, votes: pd.DataFrame | str | PathLike[str]) -> None:
         """Take votes, all or none; the iteration ends when M have voted on each question.
 
+        Questions of all sessions are numbered from 0. Files of :meth:`write_page` have a column
+        `page`, by which votes on other trajectories are refused.
+
         Parameters
         ----------
         votes : DataFrame or path of a CSV file
@@ -120,14 +124,16 @@ class Session:
             helpful or less harmful, or if the single trajectory is acceptable; otherwise 0.
         """
         allowed = {"question": self._asked, "evaluator": None, "answer": [0, 1]}
-        table = read_table("votes", votes, allowed)
+        name = f"votes of iteration {self.iteration}"
+        table = read_table(name, votes, allowed, page=[self._page()])[[*_VOTE]]
         table["question"] += self._asked[0]
         every = pd.concat([self._votes, table], ignore_index=True)
         require_single(every)
         tally, most = self._tally(every), self.algorithm.evaluators
         if (tally["size"] > most).any():
             number, got = tally["size"].idxmax(), tally["size"].max()
-            raise ValueError(f"votes: at most {most} answers to {number} expected, got {got}")
+            told = f"at most {most} answers to question {number} expected"
+            raise ValueError(f"votes: {told}, got {got}")
         if (tally["size"] == most).all():
             self._update(tally)
         self._votes = every
@@ -137,7 +143,8 @@ class Session:
         tally = self._tally(self._votes)
         if not tally["size"].all():
             number = tally["size"].idxmin()
-            raise ValueError(f"votes: an answer to each question expected, got none to {number}")
+            told = f"an answer to each question expected, got none to question {number}"
+            raise ValueError(f"votes: {told}")
         self._update(tally)
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -197,6 +204,7 @@ class Session:
         data = {
             "title": require_instance("title", title, str),
             "introduction": require_instance("introduction", introduction, str),
+            "page": self._page(),
             "questions": json.loads(self.ask().to_json(orient="values")),
             "trajectories": dict(enumerate(self._paths[first:], first)),
             "ends": self._ends.tolist(),
@@ -212,6 +220,11 @@ class Session:
         numbers, most = self._tally(self._votes)["size"], self.algorithm.evaluators
         told = f"{numbers.sum()} of {numbers.size * most} votes"
         return f"<Session: {self.algorithm.name}, iteration {self.iteration}, {told}>"
+
+    def _page(self):
+        """Digest of the trajectories of this iteration: answers belong to it."""
+        paths = self._paths[-len(self._starts) * self.algorithm.rounds :]
+        return hashlib.sha256(json.dumps(paths).encode()).hexdigest()[:12]
 
     def _about(self, numbers):
         """Questions with these numbers; every round has the same plan."""
