@@ -71,3 +71,10 @@ def test_what_is_certain_or_impossible():
     assert answers_for(random_cmdp(), 0.001) == answers_for(coin(0.6, 0.6), 0.1, level=1) == np.inf
     far = CMDP([[[1.0]]], [[0.0]], [[0.0]], [1.0], 0.5, 1e3)
     assert certify(far, [[1.0]], 1, 0).lower == 0
+
+
+def test_with_units_a_cost_is_told():
+    known = {"transition": np.ones((1, 2, 1)), "initial": [1.0], "discount": 0.5}
+    cmdp = CMDP.from_costs(reward=[[0, 1]], cost=[[0, 6]], at_most=2, **known)
+    found = certify(cmdp, [[1, 0]], 500, 0)
+    assert f"cost at most {cmdp.in_units(0, found.lower)[1]:.4g} at level" in repr(found)

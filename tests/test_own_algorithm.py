@@ -89,9 +89,14 @@ def test_class_of_a_file_asks_twice_and_annotations_may_be_text(tmp_path):
     ("returned", "message"),
     [
         (lambda run, state: None, "returned None; a State expected"),
-        (lambda run, state: state.next(np.zeros(3), 0.0), "theta array"),
-        (lambda run, state: state.next(state.theta.astype(int), 0.0), "theta array"),
+        (
+            lambda run, state: state.next(np.zeros(3), 0.0),
+            r"theta of float64 \(3,\); float64 \(10, 4",
+        ),
+        (lambda run, state: state.next(state.theta.astype(int), 0.0), "theta of int64"),
         (lambda run, state: state.next(state.theta, -1.0), "multiplier -1.0"),
+        (lambda run, state: state.next(state.theta, None), "multiplier None"),
+        (lambda run, state: state.next(state.theta, np.zeros(1)), "multiplier array"),
         (lambda run, state: state.next(state.theta, np.nan), "multiplier nan"),
         (lambda run, state: state.next(state.theta * np.nan, 0.0), "led to no policy"),
         (lambda run, state: run.ask(state.theta), "broken has no questions to ask"),

@@ -16,6 +16,7 @@ from pgpd_hf import choose_steps
 from pgpd_hf.environments import make_environment
 from pgpd_hf.steps import CANDIDATES
 from pgpd_hf.tables import one_line
+from pgpd_hf.trajectories import horizon_caution
 
 CHECKS = runpy.run_path(str(Path(__file__).parents[1] / "workflow/scripts/configuration.py"))
 
@@ -29,6 +30,8 @@ def main():
     cmdp = make_environment(config["environment"], folder)
     threads = (os.cpu_count() or 1) if arguments.cores == "all" else int(arguments.cores)
     common = {key: config[key] for key in ("evaluators", "horizon", "link")}
+    if caution := horizon_caution(cmdp.discount, config["horizon"]):
+        print(f"# {caution} Other steps may suit it.")
     print("algorithms:  # in place of this key in the file; steps are for all M")
     for name, options in config["algorithms"].items():
         if name in CANDIDATES:
@@ -37,9 +40,9 @@ def main():
                 found = choose_steps(cmdp, name, **given, seeds=16, threads=threads, progress=True)
             options = options | found
             for warning in told:
-                print(f"  # {warning.message}")
+                print(f"  # pgpd_hf.choose_steps: {warning.message}")
         else:
-            print("  # Not searched here; pgpd_hf.choose_steps does it in Python:")
+            print("  # Not searched here; pgpd_hf.choose_steps does it with candidates, in Python:")
         text = yaml.safe_dump({name: options}, sort_keys=False)
         print(textwrap.indent(text, "  "), end="", flush=True)
     for name in sorted(CANDIDATES.keys() - config["algorithms"]):

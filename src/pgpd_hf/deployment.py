@@ -25,6 +25,7 @@ from pgpd_hf import trajectories
 from pgpd_hf.arguments import require_instance, require_integer, require_number
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.compilation import announce, njit
+from pgpd_hf.costs import Units
 from pgpd_hf.evaluators import LOGISTIC, vote_probability
 from pgpd_hf.streams import draw_words, word_stream
 
@@ -38,7 +39,8 @@ _POWER = 0.9  # probability of a certificate that answers_for aims at
 class Certificate:
     """A `lower` bound of V_g, right with probability `level`; `safe` if at least the threshold.
 
-    Of a CMDP with units, `lower` is in stored units, and ``cmdp.in_units(0, lower)[1]`` a cost.
+    Of a CMDP with units, `lower` is in stored units, and ``cmdp.in_units(0, lower)[1]`` is the cost
+    that `repr` tells.
     """
 
     lower: float
@@ -46,10 +48,15 @@ class Certificate:
     level: float
     answers: int
     favourable: int
+    units: Units | None = None
 
     def __repr__(self) -> str:
-        found = f"{'safe' if self.safe else 'not shown to be safe'}, V_g >= {self.lower:.4g}"
-        found += f" at level {self.level:g}"
+        bound = f"V_g >= {self.lower:.4g}"
+        if self.units is not None:
+            bound = f"cost at most {self.units.of_values(0.0, self.lower)[1]:.4g}"
+        found = (
+            f"{'safe' if self.safe else 'not shown to be safe'}, {bound} at level {self.level:g}"
+        )
         return f"<Certificate: {found}; {self.favourable} of {self.answers} votes in favour>"
 
 
@@ -102,7 +109,7 @@ def certificate(cmdp: CMDP, favourable: int, answers: int, level: float = 0.95) 
     favourable = require_integer("favourable", favourable, 0, answers)
     share = special.betaincinv(favourable, answers - favourable + 1, 1 - level) if favourable else 0
     lower = max(0.0, float(cmdp.threshold + np.interp(share, shares, excesses)))
-    return Certificate(lower, lower >= cmdp.threshold, level, answers, favourable)
+    return Certificate(lower, lower >= cmdp.threshold, level, answers, favourable, cmdp.units)
 
 
 def answers_for(cmdp: CMDP, slack: float, level: float = 0.95) -> float:

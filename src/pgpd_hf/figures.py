@@ -227,8 +227,10 @@ def _finish(panels, metric, aggregate):
         if metric == "constraint_violation":
             below = "safer below"
         else:
-            place = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
-            axes.annotate("0: best safe policy", (0.99, -0.02 * top), color="0.3", **place)
+            above = aggregate[metric].min() < -0.1 * top  # where curves are below
+            place = {"xycoords": ("axes fraction", "data"), "ha": "right", "color": "0.3"}
+            place |= {"va": "bottom"} if above else {"va": "top"}
+            axes.annotate("0: best safe policy", (0.99, 0.02 * (top if above else -top)), **place)
         axes.annotate(below, (0.02, 0.02), xycoords="axes fraction", color="0.3")
 
 

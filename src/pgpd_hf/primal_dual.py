@@ -1,7 +1,7 @@
 r"""What all algorithms share: options, step sizes, the dual step, and what an update is given.
 
-An algorithm of one's own is a frozen dataclass with a `name` and a `label`; its fields are its
-options. Its method `update` makes one iteration, from a :class:`State` to the next. This is
+An algorithm of one's own is a subclass, a frozen dataclass with a `name` and a `label`; its fields
+are its options. Its method `update` makes one iteration, from a :class:`State` to the next. This is
 NPGPD-HF with momentum::
 
     from dataclasses import dataclass
@@ -29,13 +29,16 @@ NPGPD-HF with momentum::
     trace = pgpd_hf.run(pgpd_hf.random_cmdp(), algorithm, seeds=range(5), iterations=1000)
 
 With `streams` it draws the random numbers of NPGPD-HF. `run` is a :class:`Run`, whose `ask` puts
-the questions of one iteration of the parent class. An `update` of ZPGPD-HF, whose parameter is the
+the questions of one iteration of the parent class. A factor of `answers.excess` in `dual_update`
+changes the dual step. An `update` of ZPGPD-HF, whose parameter is the
 policy itself, ends with ``pgpd_hf.policies.project_rows(theta, theta)``. The paper's algorithms
 have an `advance` instead, which makes many iterations in a compiled kernel.
 
 In an experiment the class, which has to ask questions, is in a file beside the configuration:
 ``algorithms: {momentum: {class: mine.py:Momentum, iterations: 1000, momentum: 0.9, ...}}``.
 """
+
+from __future__ import annotations  # help() shows names of types
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -68,7 +71,7 @@ class State(NamedTuple):
     multiplier: float
     memory: Any = None
 
-    def next(self, theta, multiplier, memory=None):
+    def next(self, theta: Array, multiplier: float, memory: Any = None) -> State:
         """State after an iteration; a memory that is not given is forgotten."""
         return State(theta, multiplier, memory)
 
@@ -309,9 +312,11 @@ class Run:
             raise ValueError(f"{place} {shown(state)}; a State expected, as from state.next")
         theta, multiplier = state.theta, state.multiplier
         if getattr(theta, "dtype", None) != np.float64 or theta.shape != self.cmdp.reward.shape:
-            raise ValueError(f"{place} theta {shown(theta)}; floats (S, A) expected")
+            found = f"{getattr(theta, 'dtype', type(theta).__name__)} {np.shape(theta)}"
+            raise ValueError(f"{place} theta of {found}; float64 {self.cmdp.reward.shape} expected")
         bound = self.setting.steps.multiplier_bound
-        if not 0 <= multiplier <= bound:
+        single = isinstance(multiplier, int | float | np.integer | np.floating)
+        if not (single and 0 <= multiplier <= bound):
             told = f"a number in [0, {bound:g}] expected, as from run.dual_update"
             raise ValueError(f"{place} the multiplier {shown(multiplier)}; {told}")
         return state

@@ -174,7 +174,7 @@ def make_algorithm(algorithm, options):
             raise ValueError(f"{name}: options are set when the algorithm is made, got {algorithm}")
         return algorithm
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        told = f"one of {', '.join(ALGORITHMS)}, or an object expected"
+        told = f"one of {', '.join(ALGORITHMS)}, or an object of a subclass of PrimalDual expected"
         raise ValueError(f"algorithm: {told}, got {shown(algorithm)}")
     return with_options(ALGORITHMS[algorithm], options)
 
@@ -184,6 +184,9 @@ def with_options(kind, options):
     known = [field.name for field in fields(kind)]
     for name in options:
         if name not in known:
+            if "__dataclass_fields__" not in vars(kind):
+                told = f"@dataclass(frozen=True, kw_only=True) expected above {kind.__name__}"
+                raise ValueError(f"{name}: {told}, so that fields are options")
             near = difflib.get_close_matches(name, known, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             listed = ", ".join(known)
@@ -206,7 +209,12 @@ def configured(name, options, evaluators):
 def load_class(place):
     """Class of an algorithm of one's own, such as mine.py:Mine; the module is executed."""
     file, name = place.rsplit(":", 1)
-    kind = runpy.run_path(file).get(name)
+    try:
+        kind = runpy.run_path(file).get(name)
+    except SyntaxError as error:
+        raise ValueError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
+    if kind is None:
+        raise ValueError(f"{file}: a class {name} expected, got none of this name")
     if not (isinstance(kind, type) and issubclass(kind, HumanFeedback)):
         raise ValueError(f"{file}: {name}, a subclass of NPGPDHF or ZPGPDHF, expected")
     return kind

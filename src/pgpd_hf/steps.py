@@ -75,8 +75,9 @@ def choose_steps(
         As for :func:`pgpd_hf.run`. Step sizes are replaced; beside an algorithm's name `evaluators`
         may be a list.
     candidates : dict, optional
-        Lists `primal_step` and `dual_step` of positive numbers, by default from
-        :data:`pgpd_hf.steps.CANDIDATES`. A list with a single number does not grow.
+        Lists `primal_step` and `dual_step` of positive numbers, by default those of
+        :data:`pgpd_hf.steps.CANDIDATES` for the algorithm or its `streams`. A list with a single
+        number does not grow.
     seeds : int
         The largest number of seeds for each pair; of few seeds chance chooses.
 

@@ -40,6 +40,11 @@ class Mine(NPGPDHF):
 
     def UPDATE(self, run, state):
         return state
+
+class Bare(Mine):
+    bare: float = 0.0
+
+STEP = 3
 """
 
 
@@ -123,7 +128,16 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
     [
         ("mine: {class: 'mine.py:Mine', fra: 1, STEPS}", "mine: fra: no option of mine (did you"),
         ("mine: {class: 'mine.py:Mine', STEPS}", "mine: class Mine: a method update expected"),
-        ("mine: {class: 'mine.py:Mines', STEPS}", "mine: OWN: Mines, a subclass of NPGPDHF or Z"),
+        (
+            "mine: {class: 'mine.py:Mines', STEPS}",
+            "mine: mine.py: a class Mines expected, got none",
+        ),
+        (
+            "mine: {class: 'mine.py:STEP', STEPS}",
+            "mine: mine.py: STEP, a subclass of NPGPDHF or ZPGP",
+        ),
+        ("mine: {class: 'mine.py:Bare', bare: 1, STEPS}", "mine: bare: @dataclass(frozen=True, kw"),
+        ("mine: {class: 'wrong.py:Mine', STEPS}", "mine: wrong.py, line 1: expected ':'"),
         ("npgpd_hf: {estimator: unbiased}}\nlink: probit #", "npgpd_hf: estimator: plug-in expec"),
         ("npgpd_hf: {random_answers: 1}", "npgpd_hf in rates: random_answers: 0 expected with in"),
     ],
@@ -131,9 +145,11 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
 def test_options_that_only_the_library_can_judge_are_refused(tmp_path, text, message):
     path, steps = tmp_path / "mine.yaml", "iterations: 9, primal_step: 1, dual_step: 1"
     (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "wrong.py").write_text("class Mine\n")
     path.write_text(f"name: mine\nalgorithms: {{{text.replace('STEPS', steps)}}}\n")
-    told = message.replace("OWN", os.path.relpath(tmp_path / "mine.py"))
-    with pytest.raises(SystemExit, match=rf"^{re.escape(f'error: algorithms.{told}')}.*\Z"):
+    for name in ("mine.py", "wrong.py"):
+        message = message.replace(name, os.path.relpath(tmp_path / name))
+    with pytest.raises(SystemExit, match=rf"^{re.escape(f'error: algorithms.{message}')}.*\Z"):
         CHECKS["check_files"]([path])
 
 
