@@ -18,25 +18,34 @@ LEVELS = 5
 
 
 def load_model():
-    """Transition probabilities, first states and clinicians' policy; ValueError without them."""
+    """Transition probabilities, first states, clinicians' policy, and which actions they took.
+
+    In the model another action has the mean effect of those that they took in a state. ValueError
+    if the package is not installed.
+    """
     package = next(iter(distributions(name="icu-sepsis")), None)
     found = getattr(package, "version", "none")
     if found != VERSION:
         told = f"pip install --no-deps icu-sepsis=={VERSION} installs it"
         raise ValueError(f"icu-sepsis: {VERSION} expected, got {found}; {told}")
-    with np.load(package.locate_file("icu_sepsis/envs/assets/dynamics.npz")) as tables:
+    folder = package.locate_file("icu_sepsis/envs/assets")
+    with np.load(folder / "dynamics.npz") as tables:
         clinicians = tables["expert_policy"]
         clinicians[DEATH:] = 1 / clinicians.shape[1]  # where nothing is left to do
-        return tables["tx_mat"], tables["d_0"], clinicians
+        taken = np.zeros(clinicians.shape, bool)
+        _, *lines = (folder / "admissible_actions.txt").read_text().splitlines()  # after counts
+        for state, actions in enumerate(lines):
+            taken[state, [*map(int, actions.split())]] = True
+        return tables["tx_mat"], tables["d_0"], clinicians, taken
 
 
-def sepsis_cmdp(model, share, discount, cost_unit):
+def sepsis_cmdp(model, share, discount, cost_unit, actions=None):
     """Reward: discounted survival. Cost: discounted sum of the level of fluids, 1 at the highest.
 
     At most a share of what clinicians give is allowed. One vote on a death against a survival at
-    once is .73 to .27; so it is on `cost_unit` of fluids.
+    once is .73 to .27; so it is on `cost_unit` of fluids. `actions`: which are allowed, (S, A).
     """
-    transition, initial, clinicians = model
+    transition, initial, clinicians, _ = model
     reward = np.zeros(clinicians.shape)
     reward[SURVIVAL] = 1 / discount  # one step after the last decision
     fluids = np.arange(LEVELS**2) // LEVELS / (LEVELS - 1)
@@ -45,4 +54,5 @@ def sepsis_cmdp(model, share, discount, cost_unit):
     known = {"initial": initial, "discount": discount, "reward_unit": 1.0, "cost_unit": cost_unit}
     free = CMDP.from_costs(transition, reward, cost, at_most=0.0, **known)
     _, usual = free.in_units(*free.evaluate(clinicians))
-    return CMDP.from_costs(transition, reward, cost, at_most=share * float(usual), **known)
+    at_most = share * float(usual)
+    return CMDP.from_costs(transition, reward, cost, at_most=at_most, actions=actions, **known)

@@ -72,16 +72,20 @@ def search(cmdp, optimum, given):
     return scores.reset_index().assign(answers=given["answers"])
 
 
-def possible(clinicians, cmdp, optimum):
+def possible(clinicians, cmdp, optimum, taken):
     """Survival and fluids of policies that are best at some multipliers, and of named policies.
 
-    By strong duality the linear program's optima lie on the lines between the first.
+    By strong duality the linear program's optima lie on the lines between the first. `taken` has
+    the actions alone that clinicians took.
     """
     multipliers = [0, *np.geomspace(0.001, 10, 25)]
     policies = [("frontier", maximize(cmdp, cmdp.reward + it * cmdp.utility)) for it in multipliers]
     uniform = np.full_like(clinicians, 1 / clinicians.shape[1])
     policies += [("clinicians", clinicians), ("random", uniform), ("optimum", optimum.policy)]
     rows = [(what, *cmdp.in_units(*cmdp.evaluate(policy))) for what, policy in policies]
+    policies = [("optimum-taken", solve(taken).policy)]
+    policies += [("least-taken", maximize(taken, taken.utility))]
+    rows += [(what, *taken.in_units(*taken.evaluate(policy))) for what, policy in policies]
     return pd.DataFrame(rows, columns=COLUMNS["frontier"])
 
 
@@ -94,10 +98,11 @@ if __name__ == "__main__":
     options = parser.parse_args()
     with one_line():
         given, model = options.given, load_model()
-        cmdp = sepsis_cmdp(model, given["share"], given["discount"], given["cost_unit"])
+        known = given["share"], given["discount"], given["cost_unit"]
+        cmdp = sepsis_cmdp(model, *known)
         optimum = solve(cmdp)
         if options.part == "frontier":
-            table = possible(model[2], cmdp, optimum)
+            table = possible(model[2], cmdp, optimum, sepsis_cmdp(model, *known, model[3]))
         elif options.part == "runs":
             table = spend(cmdp, optimum, given, [given["options"]], given["purpose"])
         else:

@@ -79,9 +79,9 @@ with one_line():
             print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}{other}")
             if statements[0].source == FIGURE:
                 level = setting["level"]
-                print("The part that decides, with M in parentheses, in heights of a panel, with")
-                print(f"{1 - 2 * level:.0%} intervals. A p of at most {level:g} is enough, and p")
-                print("against is corrected for the number of parts:")
+                print("The part that decides, with M in parentheses, in heights of a panel,")
+                print(f"and its {1 - 2 * level:.0%} interval. A p of at most {level:g} is enough;")
+                print("p against is corrected for the number of parts.")
             if not setting["fresh"]:
                 print("The verdicts were on these seeds, too; FRESH=mine draws others.")
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):

@@ -1,6 +1,6 @@
 """What the paper says about its figure, and about rates in T.
 
-The docstring of a function is the paper's sentence, or what a theorem says of the exponent of T;
+The docstring of a function is the paper's words, or what a theorem says of the exponent of T;
 what the function yields has to lie in open intervals. Differences are in units of a panel's height:
 its largest minus its smallest mean. The same words have the same margins, which README.md lists;
 exponents of rates are within a tenth. `fails_on` names the controls, wrong data, on which a
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of the paper."""
+    """A statement, or part of a sentence, of the paper."""
 
     name: str
     about: str  # the algorithm whose runs controls replace

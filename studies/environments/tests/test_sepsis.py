@@ -27,7 +27,7 @@ def model():
 
 def outcomes(model, policy, discount):
     """Survival and length of a stay from their own equations, over states that are not final."""
-    transition, initial, _ = model
+    transition, initial, *_ = model
     steps = np.einsum("sa,sat->st", policy, transition)[:DEATH]
     matrix = np.eye(DEATH) - discount * steps[:, :DEATH]
     found = np.linalg.solve(matrix, np.stack([steps[:, DEATH + 1], np.ones(DEATH)]).T)
@@ -50,6 +50,13 @@ def test_values_are_discounted_survival_and_fluids(model):
     assert found == pytest.approx(outcomes(model, most, 0.99), abs=1e-9)
     usual = cmdp.in_units(*cmdp.evaluate(model[2]))[1]
     assert cmdp.in_units(0, cmdp.threshold)[1] == pytest.approx(usual / 2)
+
+
+def test_actions_that_clinicians_did_not_take_have_the_mean_effect_of_those_that_they_took(model):
+    transition, *_, taken = model
+    for effects, chosen in zip(transition[:DEATH], taken[:DEATH], strict=True):
+        assert np.abs(effects[~chosen] - effects[chosen].mean(0)).max(initial=0.0) < 1e-9
+    assert taken[:DEATH].sum(1).mean() == pytest.approx(3.1, abs=0.05)
 
 
 def test_evaluators_see_what_is_possible_and_nearly_all_of_a_stay(model):
