@@ -122,7 +122,9 @@ def learn_from_votes(
     visits = _visits(steps, choices.shape, cmdp.discount, ends)
     questions, given = _read_votes(votes, numbers)
     helpful = questions["kind"] == KINDS.index("helpful")
-    chooses = (questions.groupby("kind").cumcount() % 2 == 0) | (level is None)
+    # Half of each kind, at random, since questions of an algorithm have an order.
+    mixed = questions.sample(frac=1, random_state=0).groupby("kind").cumcount().sort_index()
+    chooses = (mixed % 2 == 0) | (level is None)
 
     def estimate(asked):
         return _Estimate(questions[asked], given, visits, link, ridge, cmdp.scale / 2)
