@@ -102,14 +102,15 @@ def learn_from_votes(
     Where by the estimates no policy has the margin, the safest policy is returned. Without a level,
     the policy meets b by the estimates, and about half of such policies do not in truth.
 
-    With a level, votes on half of the questions about utility choose the policy, and votes on the
-    other half bound its V_g - b: the bound is their estimate less a quantile of its standard error,
-    and less the largest bias of the ridge. P(safe is told, and V_g < b) is then about at most
-    1 - level for many votes, if people vote by the link on known transitions, and ten or more share
-    the votes of each kind about utility, or votes are `independent`. Unless they are, the standard
-    error is the larger of two: that of independent votes, and that of independent people. Since
-    people judge what they see, and V_g goes on for ever, no level is promised if trajectories are
-    cut off where more than a twentieth of a value is left.
+    With a level, half of the people choose the policy, and what the other half says of utility
+    bounds its V_g - b: the bound is their estimate less a quantile of its standard error, and less
+    the largest bias of the ridge. The standard error is the larger of two: that of independent
+    votes, and that of independent people. P(safe is told, and V_g < b) is then about at most
+    1 - level for many votes, if people are drawn at random, on average vote by the link on known
+    transitions, and ten or more share what decides the bound. If votes are `independent`, halves
+    are of questions, and any number of people will do. Since people judge what they see, and V_g
+    goes on for ever, no level is promised if trajectories are cut off where more than a twentieth
+    of a value is left.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
@@ -121,16 +122,18 @@ def learn_from_votes(
     transition, choices, ends = _transitions(process, cmdp, steps)
     visits = _visits(steps, choices.shape, cmdp.discount, ends)
     questions, given = _read_votes(votes, numbers)
-    helpful = questions["kind"] == KINDS.index("helpful")
-    # Half of each kind, at random, since questions of an algorithm have an order.
-    mixed = questions.sample(frac=1, random_state=0).groupby("kind").cumcount().sort_index()
-    chooses = (mixed % 2 == 0) | (level is None)
+    helpful = given["kind"] == KINDS.index("helpful")
+    judges = _judges(given, questions, independent) & (level is not None)
+    if judges[~helpful].all() or (level is not None and not judges[~helpful].any()):
+        raise ValueError("level: two people who tell of utility, or questions, expected")
 
-    def estimate(asked):
-        return _Estimate(questions[asked], given, visits, link, ridge, cmdp.scale / 2)
+    def estimate(votes):
+        asked = questions.loc[np.unique(votes["question"])]
+        return _Estimate(asked, votes, visits, link, ridge, cmdp.scale / 2)
 
-    chosen, unit = estimate(~helpful & chooses), visits[-1, -1]
-    reward = estimate(helpful).theta[:-1].reshape(choices.shape)
+    chosen, unit = estimate(given[~helpful & ~judges]), visits[-1, -1]
+    of_reward = given[helpful] if independent else given[helpful & ~judges]
+    reward = estimate(of_reward).theta[:-1].reshape(choices.shape)
     utility, threshold = chosen.theta[:-1].reshape(choices.shape), unit * chosen.theta[-1]
 
     def plan(margin):
@@ -150,21 +153,20 @@ def learn_from_votes(
     if level is not None and margin is None:
         for _ in range(3):  # the width depends on the policy, which depends on the margin
             policy, direction = plan(chosen.width(direction, level, independent))
-    lower = None
+    lower, few = None, False
     if level is not None:
-        judged = estimate(~helpful & ~chooses)
+        judged = estimate(given[~helpful & judges])
         lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
+        few = not independent and not round(judged.people(direction)) >= _FEWEST
     if process.transition is None and not choices.all():
         told = f"{(~choices).sum()} pairs of state and action were never seen, and are not chosen"
         warnings.warn(told, stacklevel=2)
-    about = np.setdiff1d(questions.loc[~helpful, ["first", "second"]], [len(visits) - 1])
+    about = np.setdiff1d(given.loc[~helpful, ["first", "second"]], [len(visits) - 1])
     left = 1 - (1 - cmdp.discount) * visits[about].sum(1).min()
-    judges = given[given["question"].isin(questions.index[~helpful & (~chooses | (level is None))])]
-    few = not independent and not round(_people(judges), 1) >= _FEWEST
     doubts = {
         "none was asked for": level is None,
         "transitions are estimated": process.transition is None,
-        f"fewer than {_FEWEST} people share the votes about utility": few,
+        f"fewer than {_FEWEST} people share what decides the bound": few,
         f"trajectories are cut off where {left:.0%} of a value is left": left > _MOST_MISSED,
     }
     return Learned(
@@ -180,15 +182,14 @@ def learn_from_votes(
     )
 
 
-def _people(votes):
-    """Number of people who share the votes of a kind, for the kind with the fewest.
-
-    It is the inverse of the sum of squared shares, which is less than all people where a few give
-    most votes; NaN without votes.
-    """
-    numbers = votes.groupby(["kind", "evaluator"]).size()
-    shares = numbers / numbers.groupby("kind").transform("sum")
-    return float((1 / (shares**2).groupby("kind").sum()).min())
+def _judges(votes, questions, independent):
+    """Whose votes judge: half of those who tell of utility, or votes on half of each kind."""
+    if independent:  # at random, since questions of an algorithm alternate
+        mixed = questions.sample(frac=1, random_state=0).groupby("kind").cumcount()
+        return votes["question"].map(mixed) % 2 == 1
+    told = votes.loc[votes["kind"] != KINDS.index("helpful"), "evaluator"]
+    people = pd.Series(np.unique(told)).sample(frac=1, random_state=0)
+    return votes["evaluator"].isin(people[::2])
 
 
 class _Estimate:
@@ -200,8 +201,7 @@ class _Estimate:
 
     def __init__(self, questions, votes, visits, link, ridge, middle):
         self.code, self.ridge, self.middle = LINKS[link].code, ridge, middle
-        self.votes = votes[votes["question"].isin(questions.index)]
-        self.place = questions.index.get_indexer(self.votes["question"])
+        self.votes, self.place = votes, questions.index.get_indexer(votes["question"])
         self.features = visits[questions["second"]] - visits[questions["first"]]
         numbers = np.bincount(self.place, minlength=len(questions))
         favourable = np.bincount(self.place, self.votes["answer"], len(questions))
@@ -212,6 +212,20 @@ class _Estimate:
     def solve(self, direction):
         """Inverse of the information times a direction of theta."""
         return linalg.solve(self.information, direction, assume_a="pos")
+
+    def people(self, direction):
+        """Number of people who share what votes tell of a direction: 1 / the sum of squared shares.
+
+        It is less than that of all people where a few tell most.
+        """
+        z, moved = self.features @ self.theta, self.features @ self.solve(direction)
+        _, _, curvature = log_likelihood(self.code, z, np.full(len(z), 0.5), np.ones(len(z)))
+        told = (
+            pd.Series((curvature * moved**2)[self.place])
+            .groupby(self.votes["evaluator"].to_numpy())
+            .sum()
+        )
+        return float(told.sum() ** 2 / (told**2).sum())
 
     def width(self, direction, level, independent):
         """How far V_g - b may be below its estimate: bias of the ridge, and errors of votes."""

@@ -29,7 +29,7 @@ from pgpd_hf.evaluators import LINKS, LOGISTIC, PROBIT, vote_probability
 # The search ends at a gradient of at most the sum of two tolerances: one times the root of the
 # number of votes (its deviation for features of size one), one times that number (rounding).
 _TOLERANCES = 1e-6, 1e-7
-_ROUNDING = 1e-14  # of the likelihood, as a share of it
+_ROUNDING = 1e-12  # of the likelihood, as a share of it
 _LEAST = 1e-300  # probability; a smaller one may be rounded to zero, which has no logarithm
 
 

@@ -115,7 +115,7 @@ class Session:
         """Take votes, all or none; the iteration ends when M have voted on each question.
 
         Questions of all sessions are numbered from 0. Files of :meth:`write_page` have a column
-        `page`, by which votes on other trajectories are refused.
+        `page`, by which votes on other questions are refused.
 
         Parameters
         ----------
@@ -222,9 +222,10 @@ class Session:
         return f"<Session: {self.algorithm.name}, iteration {self.iteration}, {told}>"
 
     def _page(self):
-        """Digest of the trajectories of this iteration: answers belong to it."""
+        """Digest of what is asked in this iteration: answers belong to it."""
         paths = self._paths[-len(self._starts) * self.algorithm.rounds :]
-        return hashlib.sha256(json.dumps(paths).encode()).hexdigest()[:12]
+        told = self._asked[0], *map(list, labels(self.process)), paths
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
 
     def _about(self, numbers):
         """Questions with these numbers; every round has the same plan."""
