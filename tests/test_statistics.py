@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pgpd_hf import aggregate, random_cmdp, run
+from pgpd_hf import CMDP, aggregate, random_cmdp, run
 from pgpd_hf.runs import VALUES
 from pgpd_hf.statistics import loglog_slope
 from pgpd_hf.tables import one_line, read_traces, write_table
@@ -48,7 +48,8 @@ def test_damaged_table_is_refused_in_one_line(tmp_path):
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("raise ValueError('seeds: no\\nnumber')", "error: seeds: no number"),
+        ("CMDP(0, 0, 0, 0, 2, 0)", "error: transition: shape (any, any, any) expected, got ()"),
+        ("\nraise ValueError('no\\nshape')", "error: mine.py, line 2: ValueError: no shape"),
         ("\n1 / 0", "error: mine.py, line 2: ZeroDivisionError: division by zero"),
         ("\n(", "SyntaxError: '(' was never closed (mine.py, line 2)"),
         ("raise KeyboardInterrupt", "Interrupted."),
@@ -56,7 +57,7 @@ def test_damaged_table_is_refused_in_one_line(tmp_path):
 )
 def test_scripts_end_with_one_line(capsys, code, told):
     with pytest.raises(SystemExit) as ended, one_line():
-        exec(compile(code, "mine.py", "exec"))
+        exec(compile(code, "mine.py", "exec"), {"CMDP": CMDP})
     assert told in str(ended.value)
     assert ("Traceback" in capsys.readouterr().err) == ("line" in told and "mine" in told)
 

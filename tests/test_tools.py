@@ -15,6 +15,7 @@ from pgpd_hf.tables import read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[1]
 CHECKS = runpy.run_path(str(ROOT / "workflow/scripts/configuration.py"))
+UNITS = {"reward_unit": 10.0, "cost_unit": 2.0}
 SETTING = {"iterations": 9, "horizon": 3, "evaluators": 4, "primal_step": 0.1, "dual_step": 0.1}
 
 
@@ -44,7 +45,9 @@ def finish(folder, purpose, seeds):
     config = {"algorithms": algorithms, "purpose": purpose}
     config |= {"environment": {"instance": len(purpose)}, "horizon": 3, "link": "logistic"}
     write_json({"config": config}, folder / "provenance.json")
-    write_json({"units": {"reward_unit": 10.0, "cost_unit": 2.0}}, folder / "optimum.json")
+    optimum = {"reward_value": 0.7, "threshold": 0.5, "slack": 0.1, "unconstrained": {}}
+    optimum["unconstrained"]["reward_value"], optimum["units"] = 0.8, UNITS
+    write_json(optimum, folder / "optimum.json")
     return 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
 
 
@@ -75,7 +78,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert made == {".csv", ".pdf", ".svg", ".png"}
 
 
-def test_partial_ten_of_a_shorter_run_is_not_recorded_twice(tmp_path):
+def test_partial_ten_of_a_shorter_run_is_not_recorded(tmp_path):
     finish(tmp_path / "mine", "typical", 3)
     runs = runpy.run_path(str(ROOT / "tools/verify.py"))["read_runs"](tmp_path / "mine")
     assert len(runs) == 3

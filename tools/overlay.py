@@ -15,7 +15,7 @@ from scipy import stats
 
 from pgpd_hf import figures
 from pgpd_hf.statistics import mean_interval
-from pgpd_hf.tables import one_line, read_json, read_table, read_traces, write_table
+from pgpd_hf.tables import one_line, read_json, read_table, read_traces, run_paths, write_table
 
 KEYS, RESULTS = ["algorithm", "evaluators"], Path("results")
 COLUMNS = "metric paired first second first_seeds second_seeds difference low high".split()
@@ -26,16 +26,14 @@ def read(name):
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"EXPERIMENTS: names of finished experiments expected, got {name!r}")
-    curves, paths = read_table(folder / "aggregate.csv"), []
-    for algorithm, number, seeds in curves[[*KEYS, "seeds"]].drop_duplicates().to_numpy():
-        number = "inf" if pd.isna(number) else number
-        for first in range(0, seeds, 10):
-            block = f"seeds{first:04d}-{min(first + 10, seeds) - 1:04d}"
-            paths.append(folder / f"runs/{algorithm}/M{number}/{block}.csv")
-    ends = read_traces(paths).groupby([*KEYS, "seed"], dropna=False, sort=False).last()
-    units = read_json(folder / "optimum.json").get("units")
-    config = read_json(folder / "provenance.json")["config"]
-    return figures.in_units(ends, units), figures.in_units(curves, units), config
+    ends = read_traces(run_paths(folder)).groupby([*KEYS, "seed"], dropna=False, sort=False).last()
+    optimum = read_json(folder / "optimum.json")
+    units, config = optimum.get("units"), read_json(folder / "provenance.json")["config"]
+    curves = figures.in_units(read_table(folder / "aggregate.csv"), units)
+    for metric, limits in figures.possible(optimum).items():
+        bands = [f"{metric}_low", f"{metric}_high"]
+        curves[bands] = curves[bands].clip(*limits)
+    return figures.in_units(ends, units), curves, config
 
 
 def differences(ends, paired):

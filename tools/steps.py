@@ -42,7 +42,7 @@ def main():
             for warning in told:
                 print(f"  # pgpd_hf.choose_steps: {warning.message}")
         else:
-            print("  # Not searched here; pgpd_hf.choose_steps does it with candidates, in Python:")
+            print("  # Not searched here; pgpd_hf.choose_steps does it in Python:")
         text = yaml.safe_dump({name: options}, sort_keys=False)
         print(textwrap.indent(text, "  "), end="", flush=True)
     for name in sorted(CANDIDATES.keys() - config["algorithms"]):

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.compilation import machine
-from pgpd_hf.tables import one_line, read_json, write_table
+from pgpd_hf.tables import one_line, read_json, run_paths, write_table
 
 CLONE = Path(__file__).resolve().parents[1]
 REFERENCE, FIGURES = CLONE / "reference", CLONE / "figures"
@@ -55,10 +55,8 @@ def entries(arrays):
 
 def read_runs(results):
     """Read the last row of every run, with the digest of all its rows as CSV."""
-    seeds = pd.read_csv(results / "aggregate.csv")["seeds"].max()  # a study may have run more
-    paths = [it for it in results.glob("runs/*/*/seeds*.csv") if int(it.stem[-4:]) < seeds]
-    traces = pd.concat(pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths)
-    traces = traces.drop_duplicates()  # of a shorter run, whose last block was partial
+    text = {"dtype": str, "keep_default_na": False}
+    traces = pd.concat(pd.read_csv(path, **text) for path in run_paths(results))
     traces = traces.sort_values([*RUN[1:], "iteration"], key=pd.to_numeric)
     runs = traces.sort_values("algorithm", kind="stable").groupby(RUN, sort=False)
     texts = [run.to_csv(index=False, lineterminator="\n") for _, run in runs]

@@ -98,10 +98,10 @@ def solve(
     slack = float(cmdp.evaluate(maximize(cmdp, cmdp.utility))[1]) - cmdp.threshold
     if slack <= 1e-12 * cmdp.utility.max() / (1 - cmdp.discount):
         most, given = slack + cmdp.threshold, f"{cmdp.threshold:.6g}"
-        told = f"threshold: less than {most:.6g}, the largest utility value of any policy"
+        told = f"threshold: strictly less than {most:.6g}, the largest utility value of any policy"
         if cmdp.units is not None:
             least, given = (cmdp.units.shown(0.0, it)[1] for it in (most, cmdp.threshold))
-            told = f"at_most: more than {least}, the least cost of any policy"
+            told = f"at_most: strictly more than {least}, the least cost of any policy"
         raise Infeasible(f"{told}, expected, got {given}")
     find = _by_linear_program if method == METHODS[0] else _by_policy_iteration
     policy, multiplier = find(cmdp)

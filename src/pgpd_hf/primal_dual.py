@@ -8,6 +8,7 @@ NPGPD-HF with momentum::
     from typing import ClassVar
 
     import pgpd_hf
+    from pgpd_hf.primal_dual import Run, State
 
     @dataclass(frozen=True, kw_only=True)
     class Momentum(pgpd_hf.NPGPDHF):
@@ -16,7 +17,7 @@ NPGPD-HF with momentum::
         streams: ClassVar[str] = "npgpd_hf"
         momentum: float = 0.0
 
-        def update(self, run, state):
+        def update(self, run: Run, state: State) -> State:
             answers = run.ask(state.theta)
             velocity = answers.reward + state.multiplier * answers.utility
             if state.memory is not None:
@@ -112,7 +113,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class PrimalDual:
-    r"""Options of all algorithms.
+    r"""Options of all algorithms; ``help("pgpd_hf.primal_dual")`` has one of your own.
 
     Parameters
     ----------
@@ -287,7 +288,7 @@ class Run:
 
     def dual_update(self, multiplier: float, excess: float) -> float:
         r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 (V_g - b))`."""
-        return dual_update(multiplier, excess, self.setting.steps)
+        return dual_update(float(multiplier), float(excess), self.setting.steps)
 
     def advance(self, state, rows):
         """Policies, multipliers and numbers of asked iterations before each, and the last state."""

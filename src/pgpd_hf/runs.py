@@ -172,6 +172,9 @@ def make_algorithm(algorithm, options):
         if options:
             name = next(iter(options))
             raise ValueError(f"{name}: options are set when the algorithm is made, got {algorithm}")
+        if ALGORITHMS.get(algorithm.name, type(algorithm)) is not type(algorithm):
+            told = f"another name than {algorithm.name!r}, which is the paper's, expected"
+            raise ValueError(f"class {type(algorithm).__name__}: {told}")
         return algorithm
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         told = f"one of {', '.join(ALGORITHMS)}, or an object of a subclass of PrimalDual expected"

@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+import sysconfig
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,9 @@ VALUES = (
     *("reward_value", "utility_value", "multiplier", "optimality_gap", "constraint_violation"),
     *("mean_optimality_gap", "mean_constraint_violation", "answers", "env_steps"),
 )
+# Whose code may refuse a value, below the folder of the clone; and code of others.
+_OURS = ("src", "workflow", "tools", "studies", "publication")
+_OTHERS = ("site-packages", sysconfig.get_path("stdlib"), "<")
 # How pandas reads back all bits; since its version 3.1 it always does.
 _PRECISION = {} if pd.__version__ >= "3.1" else {"float_precision": "round_trip"}
 
@@ -31,6 +35,17 @@ def read_table(path):
         if len({len(row) for row in csv.reader(file)}) != 1:
             raise ValueError(f"{path}: damaged, rows of one length expected; remove it")
     return pd.read_csv(path, dtype={"evaluators": "Int64"}, **_PRECISION)
+
+
+def run_paths(folder):
+    """Tables of the runs of an experiment in its folder, as its aggregate counts seeds."""
+    curves = read_table(Path(folder, "aggregate.csv"))
+    for algorithm, M, seeds in (
+        curves[["algorithm", "evaluators", "seeds"]].drop_duplicates().values
+    ):
+        for first in range(0, seeds, 10):
+            block = f"seeds{first:04d}-{min(first + 10, seeds) - 1:04d}.csv"
+            yield Path(folder, "runs", algorithm, f"M{'inf' if pd.isna(M) else M}", block)
 
 
 def read_traces(paths):
@@ -67,17 +82,22 @@ def read_optimum(path):
 
 @contextmanager
 def one_line():
-    """Exit with one line; a traceback comes before it where nothing was refused."""
+    """Exit with one line; a traceback comes before it where nothing was refused.
+
+    In a file of the user ValueError is no refusal, but NumPy's word for a mistake.
+    """
     try:
         yield
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {' '.join(str(error).split())}")
     except KeyboardInterrupt:
         sys.exit("Interrupted.")
     except Exception as error:
-        traceback.print_exc()
+        told = " ".join(str(error).split())
         frames = traceback.extract_tb(error.__traceback__)
-        own = [it for it in frames if "site-packages" not in it.filename and it.filename[0] != "<"]
-        frame = (own or frames)[-1]
-        told = f"{frame.filename}, line {frame.lineno}: {type(error).__name__}"
-        sys.exit(f"error: {told}: {' '.join(str(error).split())}")
+        own = [it for it in frames if not any(other in it.filename for other in _OTHERS)]
+        frame, clone = (own or frames)[-1], Path(__file__).resolve().parents[2]
+        ours = any(Path(frame.filename).resolve().is_relative_to(clone / it) for it in _OURS)
+        if ours and isinstance(error, ValueError | OSError):
+            sys.exit(f"error: {told}")
+        traceback.print_exc()
+        place = f"{frame.filename}, line {frame.lineno}"
+        sys.exit(f"error: {place}: {type(error).__name__}: {told}")

@@ -77,16 +77,17 @@ with one_line():
             margin = setting.get("margin")
             other = "" if margin is None else f" Here the margin is {margin:g} instead."
             print(f"{statements[0].quote!r}. Refuted if: {statements[0].refuted_by}{other}")
-            if statements[0].source == FIGURE:
-                level = setting["level"]
-                print("The part that decides, with M in parentheses, in heights of a panel,")
-                print(f"and its {1 - 2 * level:.0%} interval. A p of at most {level:g} is enough;")
-                print("p against is corrected for the number of parts.")
+            level = setting["level"]
+            print("The part that decides, with M in parentheses, in heights of a panel or as an")
+            print(f"exponent, with its {1 - 2 * level:.0%} interval. A p of at most {level:g} is")
+            print("enough; p against is corrected for the number of parts.")
+            if statements[0].source != FIGURE:
+                print("A flatter exponent does not refute a bound, which has other terms.")
             if not setting["fresh"]:
                 print("The verdicts were on these seeds, too; FRESH=mine draws others.")
         for verdict in ("contradicted", "inconclusive", "reproduced", "not asked"):
             for row in table[table["verdict"] == verdict].itertuples():
-                told = f"{row.part}: {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "
+                told = f"{row.part}: {row.estimate:.4f} [{row.low:.4f}, {row.high:.4f}]; "
                 told += f"expected in ({row.above:g}, {row.below:g}); {row.replicates:g} seeds; "
-                told += f"p {row.p_reproduced:.2g} for it, {row.p_contradicted:.2g} against"
+                told += f"p {row.p_reproduced:.3g} for it, {row.p_contradicted:.3g} against"
                 print(f"{verdict:12}  {row.statement}  {told if row.part == row.part else row.why}")

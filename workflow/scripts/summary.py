@@ -47,10 +47,11 @@ def safe_runs(ends, runs):
 
 
 def differences(runs, labels):
-    """Ends of an algorithm of one's own less those of the algorithm whose streams it shares."""
+    """Ends of an own algorithm less those of the algorithm with its streams, if T is equal."""
+    lengths = {name: it["iterations"] for name, it in config["algorithms"].items()}
     for name, place in options.own.items():
         other = load_class(place).streams
-        if other in runs.index:
+        if other in runs.index and lengths[other] == lengths[name]:
             less = (runs.loc[name] - runs.loc[other]).dropna().reset_index()
             both = f"{labels[name]} minus {labels[other]}"
             yield aggregate(less.assign(algorithm=both, iteration=0))
