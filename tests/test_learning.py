@@ -188,7 +188,7 @@ def test_no_level_is_promised_where_it_does_not_hold():
         some = votes[chosen | (votes["kind"] == "helpful") | (votes["evaluator"] == "p5")]
         assert pgpd_hf.learn_from_votes(cmdp, steps, some, **given).doubts == few.doubts
     alone = pd.concat([votes[votes["kind"] == "helpful"], votes[votes["evaluator"] == "p2"]])
-    with pytest.raises(ValueError, match="^level: two people who tell of utility"):
+    with pytest.raises(ValueError, match="^level: votes about utility by two people"):
         pgpd_hf.learn_from_votes(cmdp, steps, alone.drop_duplicates(), **given)
     enough = pgpd_hf.learn_from_votes(cmdp, steps, votes, independent=True, **given)
     assert enough.safe

@@ -101,7 +101,7 @@ def test_threshold_beyond_the_largest_utility_is_refused():
     cmdp = random_process(4, 3, 2)
     largest = utility_range(cmdp)[1]
     for threshold in (largest, largest + 1e-9, 1e300):
-        with pytest.raises(ValueError, match=r"^threshold: strictly less than .*, the largest utility"):
+        with pytest.raises(ValueError, match="^threshold: strictly less than"):
             solve(dataclasses.replace(cmdp, threshold=threshold))
     barely = dataclasses.replace(cmdp, threshold=largest - 1e-7)
     assert solve(barely).slack == pytest.approx(1e-7, abs=1e-12)

@@ -54,10 +54,9 @@ class Certificate:
         bound = f"V_g >= {self.lower:.4g}"
         if self.units is not None:
             bound = f"cost at most {self.units.of_values(0.0, self.lower)[1]:.4g}"
-        found = (
-            f"{'safe' if self.safe else 'not shown to be safe'}, {bound} at level {self.level:g}"
-        )
-        return f"<Certificate: {found}; {self.favourable} of {self.answers} votes in favour>"
+        found = "safe" if self.safe else "not shown to be safe"
+        votes = f"{self.favourable} of {self.answers} votes in favour"
+        return f"<Certificate: {found}, {bound} at level {self.level:g}; {votes}>"
 
 
 def certify(

@@ -124,8 +124,9 @@ def learn_from_votes(
     questions, given = _read_votes(votes, numbers)
     helpful = given["kind"] == KINDS.index("helpful")
     judges = _judges(given, questions, independent) & (level is not None)
-    if judges[~helpful].all() or (level is not None and not judges[~helpful].any()):
-        raise ValueError("level: two people who tell of utility, or questions, expected")
+    if level is not None and judges[~helpful].nunique() < 2:
+        told = "votes about utility by two people expected (on two questions, if independent)"
+        raise ValueError(f"level: {told}")
 
     def estimate(votes):
         asked = questions.loc[np.unique(votes["question"])]
@@ -220,11 +221,8 @@ class _Estimate:
         """
         z, moved = self.features @ self.theta, self.features @ self.solve(direction)
         _, _, curvature = log_likelihood(self.code, z, np.full(len(z), 0.5), np.ones(len(z)))
-        told = (
-            pd.Series((curvature * moved**2)[self.place])
-            .groupby(self.votes["evaluator"].to_numpy())
-            .sum()
-        )
+        weights = pd.Series((curvature * moved**2)[self.place])
+        told = weights.groupby(self.votes["evaluator"].to_numpy()).sum()
         return float(told.sum() ** 2 / (told**2).sum())
 
     def width(self, direction, level, independent):

@@ -31,9 +31,9 @@ NPGPD-HF with momentum::
 
 With `streams` it draws the random numbers of NPGPD-HF. `run` is a :class:`Run`, whose `ask` puts
 the questions of one iteration of the parent class. A factor of `answers.excess` in `dual_update`
-changes the dual step. An `update` of ZPGPD-HF, whose parameter is the
-policy itself, ends with ``pgpd_hf.policies.project_rows(theta, theta)``. The paper's algorithms
-have an `advance` instead, which makes many iterations in a compiled kernel.
+changes the dual step. An `update` of ZPGPD-HF, whose parameter is the policy itself, ends with
+``pgpd_hf.policies.project_rows(theta, theta)``. The paper's algorithms have an `advance` instead,
+which makes many iterations in a compiled kernel.
 
 In an experiment the class, which has to ask questions, is in a file beside the configuration:
 ``algorithms: {momentum: {class: mine.py:Momentum, iterations: 1000, momentum: 0.9, ...}}``.

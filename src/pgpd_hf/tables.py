@@ -39,10 +39,8 @@ def read_table(path):
 
 def run_paths(folder):
     """Tables of the runs of an experiment in its folder, as its aggregate counts seeds."""
-    curves = read_table(Path(folder, "aggregate.csv"))
-    for algorithm, M, seeds in (
-        curves[["algorithm", "evaluators", "seeds"]].drop_duplicates().values
-    ):
+    curves = read_table(Path(folder, "aggregate.csv"))[["algorithm", "evaluators", "seeds"]]
+    for algorithm, M, seeds in curves.drop_duplicates().to_numpy():
         for first in range(0, seeds, 10):
             block = f"seeds{first:04d}-{min(first + 10, seeds) - 1:04d}.csv"
             yield Path(folder, "runs", algorithm, f"M{'inf' if pd.isna(M) else M}", block)
