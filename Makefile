@@ -25,7 +25,8 @@ OWN := $(if $(CONFIG),"$$CONFIG")
 # A file is checked first, since Snakemake itself would run code in a template.
 KNOWN := test -f "studies/$$STUDY/Snakefile" || \
     { echo "error: STUDY: one of" $$(cd studies && dirname */Snakefile) "expected" >&2; exit 2; };
-CHECK := $(if $(STUDY)$(filter study,$(MAKECMDGOALS)),$(KNOWN)) \
+ABOUT := $(filter study plan report record,$(MAKECMDGOALS))
+CHECK := $(if $(ABOUT),$(if $(STUDY)$(filter study,$(ABOUT)),$(KNOWN))) \
     NAME=$$(.venv/bin/python -I workflow/scripts/configuration.py $(OWN)) || exit;
 SNAKEMAKE := $(CHECK) mkdir -p .snakemake/log; touch .snakemake/begun; \
     trap 'echo "Interrupted. The same command goes on from here; jobs above were stopped." >&2' INT; \

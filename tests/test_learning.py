@@ -181,7 +181,7 @@ def test_no_level_is_promised_where_it_does_not_hold():
     fewer, many = votes[votes["evaluator"].isin(one[:18])], votes[votes["evaluator"].isin(one)]
     few = pgpd_hf.learn_from_votes(cmdp, steps, fewer, **given)
     assert not few.safe
-    assert "fewer than 10 people" in repr(few)
+    assert "fewer than 10 of those who judge" in repr(few)
     assert pgpd_hf.learn_from_votes(cmdp, steps, many, **given).doubts == ()
     # All tell of rewards; of utility six people do, or p5 does mostly.
     for chosen in (votes["evaluator"].isin(one[:6]), votes["question"] % 9 == 0):
@@ -190,6 +190,9 @@ def test_no_level_is_promised_where_it_does_not_hold():
     alone = pd.concat([votes[votes["kind"] == "helpful"], votes[votes["evaluator"] == "p2"]])
     with pytest.raises(ValueError, match="^level: votes about utility by two people"):
         pgpd_hf.learn_from_votes(cmdp, steps, alone.drop_duplicates(), **given)
+    judged = votes[(votes["kind"] != "helpful") | (votes["evaluator"] == "p5")]  # who judges
+    with pytest.raises(ValueError, match="^level: votes about rewards by people who do not judge"):
+        pgpd_hf.learn_from_votes(cmdp, steps, judged, **given)
     enough = pgpd_hf.learn_from_votes(cmdp, steps, votes, independent=True, **given)
     assert enough.safe
     assert enough.lower >= few.lower

@@ -118,7 +118,7 @@ GOOD = {"question": [0, 1], "evaluator": ["a", "b"], "answer": [0, 1]}
 BAD = [
     *({"question": [0, wrong]} for wrong in (3, -1, 0.5, "zero")),
     *({"answer": [0, wrong]} for wrong in (2, np.nan, [1], 10**400)),
-    *({"evaluator": ["a", wrong]} for wrong in (" ", None)),
+    *({"evaluator": wrong} for wrong in (["a", " "], ["a", None], pd.array([1, None], "Int64"))),
     {"evaluator": ["a", "a "], "question": [1, 1]},
     {"evaluator": ["first", "b"], "question": [2, 1]},
     {"evaluator": [*"abcdef"], "question": 1, "answer": 1},
@@ -152,6 +152,17 @@ def test_bad_votes_are_refused_whole(session, wrong, tmp_path):
     assert len(session.votes) == 1
     session.tell(pd.DataFrame(GOOD))
     assert len(session.votes) == 3
+
+
+def test_pages_of_equal_trajectories_differ_by_iteration(tmp_path):
+    """There is a single trajectory."""
+    cmdp, pages = pgpd_hf.CMDP([[[1.0]]], [[0.5]], [[0.5]], [1.0], 0.5, 0.0), []
+    session = pgpd_hf.Session(cmdp, ZPGPD)
+    for _ in range(2):
+        session.write_page(tmp_path / "vote.html")
+        pages += re.findall(r'"page": "(\w+)"', (tmp_path / "vote.html").read_text())
+        session.tell(everyone(session))
+    assert pages[0] != pages[1]
 
 
 def test_ten_million_rows_are_refused(session):

@@ -52,6 +52,7 @@ def test_damaged_table_is_refused_in_one_line(tmp_path):
         ("\nraise ValueError('no\\nshape')", "error: mine.py, line 2: ValueError: no shape"),
         ("\n1 / 0", "error: mine.py, line 2: ZeroDivisionError: division by zero"),
         ("\n(", "SyntaxError: '(' was never closed (mine.py, line 2)"),
+        ("\nimport json\njson.loads('{')", "error: mine.py, line 3: JSONDecodeError: "),
         ("raise KeyboardInterrupt", "Interrupted."),
     ],
 )

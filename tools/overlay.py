@@ -26,7 +26,8 @@ def read(name):
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"EXPERIMENTS: names of finished experiments expected, got {name!r}")
-    ends = read_traces(run_paths(folder)).groupby([*KEYS, "seed"], dropna=False, sort=False).last()
+    traces = read_traces([*run_paths(folder)])
+    ends = traces.groupby([*KEYS, "seed"], dropna=False, sort=False).last()
     optimum = read_json(folder / "optimum.json")
     units, config = optimum.get("units"), read_json(folder / "provenance.json")["config"]
     curves = figures.in_units(read_table(folder / "aggregate.csv"), units)

@@ -107,10 +107,10 @@ def learn_from_votes(
     the largest bias of the ridge. The standard error is the larger of two: that of independent
     votes, and that of independent people. P(safe is told, and V_g < b) is then about at most
     1 - level for many votes, if people are drawn at random, on average vote by the link on known
-    transitions, and ten or more share what decides the bound. If votes are `independent`, halves
-    are of questions, and any number of people will do. Since people judge what they see, and V_g
-    goes on for ever, no level is promised if trajectories are cut off where more than a twentieth
-    of a value is left.
+    transitions, and ten or more of those who judge share what decides the bound: some twenty people
+    if all answer alike. If votes are `independent`, halves are of questions, and any number of
+    people will do. Since people judge what they see, and V_g goes on for ever, no level is promised
+    if trajectories are cut off where more than a twentieth of a value is left.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
@@ -125,8 +125,8 @@ def learn_from_votes(
     helpful = given["kind"] == KINDS.index("helpful")
     judges = _judges(given, questions, independent) & (level is not None)
     if level is not None and judges[~helpful].nunique() < 2:
-        told = "votes about utility by two people expected (on two questions, if independent)"
-        raise ValueError(f"level: {told}")
+        told = "votes about utility by two people (if independent, on two questions of a kind)"
+        raise ValueError(f"level: {told} expected")
 
     def estimate(votes):
         asked = questions.loc[np.unique(votes["question"])]
@@ -134,6 +134,8 @@ def learn_from_votes(
 
     chosen, unit = estimate(given[~helpful & ~judges]), visits[-1, -1]
     of_reward = given[helpful] if independent else given[helpful & ~judges]
+    if of_reward.empty:
+        raise ValueError("level: votes about rewards by people who do not judge expected")
     reward = estimate(of_reward).theta[:-1].reshape(choices.shape)
     utility, threshold = chosen.theta[:-1].reshape(choices.shape), unit * chosen.theta[-1]
 
@@ -158,7 +160,7 @@ def learn_from_votes(
     if level is not None:
         judged = estimate(given[~helpful & judges])
         lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
-        few = not independent and not round(judged.people(direction)) >= _FEWEST
+        few = not independent and judged.people(direction) < _FEWEST - 0.5
     if process.transition is None and not choices.all():
         told = f"{(~choices).sum()} pairs of state and action were never seen, and are not chosen"
         warnings.warn(told, stacklevel=2)
@@ -167,7 +169,7 @@ def learn_from_votes(
     doubts = {
         "none was asked for": level is None,
         "transitions are estimated": process.transition is None,
-        f"fewer than {_FEWEST} people share what decides the bound": few,
+        f"fewer than {_FEWEST} of those who judge share what decides the bound": few,
         f"trajectories are cut off where {left:.0%} of a value is left": left > _MOST_MISSED,
     }
     return Learned(
@@ -219,11 +221,9 @@ class _Estimate:
 
         It is less than that of all people where a few tell most.
         """
-        z, moved = self.features @ self.theta, self.features @ self.solve(direction)
-        _, _, curvature = log_likelihood(self.code, z, np.full(len(z), 0.5), np.ones(len(z)))
-        weights = pd.Series((curvature * moved**2)[self.place])
-        told = weights.groupby(self.votes["evaluator"].to_numpy()).sum()
-        return float(told.sum() ** 2 / (told**2).sum())
+        moved = pd.Series((self.features @ self.solve(direction))[self.place] ** 2)
+        told = moved.groupby(self.votes["evaluator"].to_numpy()).sum()
+        return float(told.sum() ** 2 / ((told**2).sum() or 1.0))
 
     def width(self, direction, level, independent):
         """How far V_g - b may be below its estimate: bias of the ridge, and errors of votes."""

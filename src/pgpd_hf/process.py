@@ -121,7 +121,8 @@ def read_table(name, table, allowed, **optional):
     for column, names in allowed.items():
         number = names is not None and not isinstance(names[0], str)
         if not (number and table[column].dtype.kind in "iu"):  # integers are not read as text
-            table[column] = table[column].where(table[column].notna(), "").astype(str).str.strip()
+            given = table[column].astype(object)
+            table[column] = given.where(given.notna(), "").astype(str).str.strip()
     if "second" in allowed:  # which a question about a single trajectory does not have
         table["second"] = table["second"].mask(table["kind"] == "acceptable", table["first"])
     places = {it: _places(name, table[it], allowed[it]) for it in allowed}

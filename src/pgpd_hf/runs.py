@@ -9,6 +9,7 @@ from __future__ import annotations  # help() shows names of types
 import difflib
 import itertools
 import runpy
+import traceback
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import fields
@@ -214,12 +215,17 @@ def load_class(place):
     file, name = place.rsplit(":", 1)
     try:
         kind = runpy.run_path(file).get(name)
-    except SyntaxError as error:
-        raise ValueError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
+    except Exception as error:  # whatever a mistake in the file raises
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [it.lineno for it in frames if it.filename == file] or [getattr(error, "lineno", 1)]
+        told = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{file}, line {lines[-1]}: {told}") from error
     if kind is None:
         raise ValueError(f"{file}: a class {name} expected, got none of this name")
     if not (isinstance(kind, type) and issubclass(kind, HumanFeedback)):
         raise ValueError(f"{file}: {name}, a subclass of NPGPDHF or ZPGPDHF, expected")
+    if vars(kind).get("name") in ALGORITHMS:
+        raise ValueError(f"{file}: {name}: another name than {kind.name!r} expected")
     return kind
 
 

@@ -225,7 +225,8 @@ class Session:
         """Digest of what is asked in this iteration: answers belong to it."""
         paths = self._paths[-len(self._starts) * self.algorithm.rounds :]
         told = self._asked[0], *map(list, labels(self.process)), paths
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        return f"p{digest[:11]}"  # which no program reads as a number
 
     def _about(self, numbers):
         """Questions with these numbers; every round has the same plan."""

@@ -17,8 +17,9 @@ VALUES = (
     *("reward_value", "utility_value", "multiplier", "optimality_gap", "constraint_violation"),
     *("mean_optimality_gap", "mean_constraint_violation", "answers", "env_steps"),
 )
-# Whose code may refuse a value, below the folder of the clone; and code of others.
-_OURS = ("src", "workflow", "tools", "studies", "publication")
+# Folders whose code may refuse a value, and parts of names of files of others.
+_HERE = Path(__file__).resolve()
+_OURS = (_HERE.parent, *(_HERE.parents[2] / it for it in ("workflow", "tools", "studies")))
 _OTHERS = ("site-packages", sysconfig.get_path("stdlib"), "<")
 # How pandas reads back all bits; since its version 3.1 it always does.
 _PRECISION = {} if pd.__version__ >= "3.1" else {"float_precision": "round_trip"}
@@ -78,6 +79,10 @@ def read_optimum(path):
     return Optimum(**{name: content[name] for name in names})
 
 
+def _is_ours(frame):
+    return any(Path(frame.filename).resolve().is_relative_to(it) for it in _OURS)
+
+
 @contextmanager
 def one_line():
     """Exit with one line; a traceback comes before it where nothing was refused.
@@ -91,10 +96,9 @@ def one_line():
     except Exception as error:
         told = " ".join(str(error).split())
         frames = traceback.extract_tb(error.__traceback__)
-        own = [it for it in frames if not any(other in it.filename for other in _OTHERS)]
-        frame, clone = (own or frames)[-1], Path(__file__).resolve().parents[2]
-        ours = any(Path(frame.filename).resolve().is_relative_to(clone / it) for it in _OURS)
-        if ours and isinstance(error, ValueError | OSError):
+        known = [it for it in frames if _is_ours(it) or not any(o in it.filename for o in _OTHERS)]
+        frame = (known or frames)[-1]
+        if _is_ours(frame) and isinstance(error, ValueError | OSError):
             sys.exit(f"error: {told}")
         traceback.print_exc()
         place = f"{frame.filename}, line {frame.lineno}"

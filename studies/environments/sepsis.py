@@ -18,10 +18,10 @@ LEVELS = 5
 
 
 def load_model():
-    """Transition probabilities, first states, clinicians' policy, and which actions they took.
+    """Transition probabilities, first states, clinicians' policy, and admissible actions (S, A).
 
-    In the model another action has the mean effect of those that they took in a state. ValueError
-    if the package is not installed.
+    These were taken often enough for an estimate of their effects; in the model, others have the
+    mean effect of these. ValueError if the package is not installed.
     """
     package = next(iter(distributions(name="icu-sepsis")), None)
     found = getattr(package, "version", "none")
@@ -32,11 +32,11 @@ def load_model():
     with np.load(folder / "dynamics.npz") as tables:
         clinicians = tables["expert_policy"]
         clinicians[DEATH:] = 1 / clinicians.shape[1]  # where nothing is left to do
-        taken = np.zeros(clinicians.shape, bool)
+        admissible = np.zeros(clinicians.shape, bool)
         _, *lines = (folder / "admissible_actions.txt").read_text().splitlines()  # after counts
         for state, actions in enumerate(lines):
-            taken[state, [*map(int, actions.split())]] = True
-        return tables["tx_mat"], tables["d_0"], clinicians, taken
+            admissible[state, [*map(int, actions.split())]] = True
+        return tables["tx_mat"], tables["d_0"], clinicians, admissible
 
 
 def sepsis_cmdp(model, share, discount, cost_unit, actions=None):

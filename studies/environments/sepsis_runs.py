@@ -72,20 +72,22 @@ def search(cmdp, optimum, given):
     return scores.reset_index().assign(answers=given["answers"])
 
 
-def possible(clinicians, cmdp, optimum, taken):
+def possible(clinicians, cmdp, optimum, admissible):
     """Survival and fluids of policies that are best at some multipliers, and of named policies.
 
-    By strong duality the linear program's optima lie on the lines between the first. `taken` has
-    the actions alone that clinicians took.
+    By strong duality the linear program's optima lie on the lines between the first. `admissible`
+    is the CMDP with admissible actions alone.
     """
     multipliers = [0, *np.geomspace(0.001, 10, 25)]
     policies = [("frontier", maximize(cmdp, cmdp.reward + it * cmdp.utility)) for it in multipliers]
     uniform = np.full_like(clinicians, 1 / clinicians.shape[1])
     policies += [("clinicians", clinicians), ("random", uniform), ("optimum", optimum.policy)]
     rows = [(what, *cmdp.in_units(*cmdp.evaluate(policy))) for what, policy in policies]
-    policies = [("optimum-taken", solve(taken).policy)]
-    policies += [("least-taken", maximize(taken, taken.utility))]
-    rows += [(what, *taken.in_units(*taken.evaluate(policy))) for what, policy in policies]
+    policies = [("optimum-admissible", solve(admissible).policy)]
+    policies += [("least-admissible", maximize(admissible, admissible.utility))]
+    rows += [
+        (what, *admissible.in_units(*admissible.evaluate(policy))) for what, policy in policies
+    ]
     return pd.DataFrame(rows, columns=COLUMNS["frontier"])
 
 

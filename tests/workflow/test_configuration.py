@@ -137,7 +137,7 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
             "mine: mine.py: STEP, a subclass of NPGPDHF or ZPGP",
         ),
         ("mine: {class: 'mine.py:Bare', bare: 1, STEPS}", "mine: bare: @dataclass(frozen=True, kw"),
-        ("mine: {class: 'wrong.py:Mine', STEPS}", "mine: wrong.py, line 1: expected ':'"),
+        ("mine: {class: 'wrong.py:Mine', STEPS}", "mine: wrong.py, line 1: SyntaxError: exp"),
         ("npgpd_hf: {estimator: unbiased}}\nlink: probit #", "npgpd_hf: estimator: plug-in expec"),
         ("npgpd_hf: {random_answers: 1}", "npgpd_hf in rates: random_answers: 0 expected with in"),
     ],

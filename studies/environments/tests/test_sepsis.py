@@ -52,11 +52,11 @@ def test_values_are_discounted_survival_and_fluids(model):
     assert cmdp.in_units(0, cmdp.threshold)[1] == pytest.approx(usual / 2)
 
 
-def test_actions_that_clinicians_did_not_take_have_the_mean_effect_of_those_that_they_took(model):
-    transition, *_, taken = model
-    for effects, chosen in zip(transition[:DEATH], taken[:DEATH], strict=True):
+def test_actions_that_are_not_admissible_have_the_mean_effect_of_those_that_are(model):
+    transition, *_, admissible = model
+    for effects, chosen in zip(transition[:DEATH], admissible[:DEATH], strict=True):
         assert np.abs(effects[~chosen] - effects[chosen].mean(0)).max(initial=0.0) < 1e-9
-    assert taken[:DEATH].sum(1).mean() == pytest.approx(3.1, abs=0.05)
+    assert admissible[:DEATH].sum(1).mean() == pytest.approx(3.1, abs=0.05)
 
 
 def test_evaluators_see_what_is_possible_and_nearly_all_of_a_stay(model):
