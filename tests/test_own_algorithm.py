@@ -70,6 +70,27 @@ def test_with_momentum_it_differs_and_learns():
     assert same.tolist() == [True, True] + [False] * (len(same) - 2)  # no momentum at first
 
 
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (Momentum, lambda theta: np.vstack([theta] * 2), r"shape \(10, 4\) expected"),
+        (Momentum, lambda theta: theta[0], r"shape \(10, 4\) expected"),
+        (SoftmaxSteps, lambda theta: 3 * theta, "probabilities that sum to 1 expected"),
+    ],
+)
+def test_what_no_question_can_be_about_is_refused(kind, wrong, message):
+    """In a kernel, another shape would end the process."""
+
+    class Asking(kind):
+        name = "asking"
+
+        def update(self, run, state):
+            run.ask(wrong(state.theta))
+
+    with pytest.raises(ValueError, match=f"^theta of run.ask: {message}"):
+        pgpd_hf.run(CMDP, Asking(**STEPS, evaluators=4), seeds=[0], iterations=3)
+
+
 def test_class_of_a_file_asks_twice_and_annotations_may_be_text(tmp_path):
     """Answers are counted as they are asked."""
     file = tmp_path / "mine.py"

@@ -47,6 +47,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
+from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import ESTIMATORS, LINKS, MOST_EVALUATORS, Simulator, make_simulator
@@ -259,6 +260,8 @@ class HumanFeedback(PrimalDual):
 class Run:
     """One run with its random streams: what the method `update` of an algorithm is given."""
 
+    cmdp: CMDP
+
     def __init__(self, algorithm, setting, seed, purpose):
         self.algorithm, self.setting, self.cmdp = algorithm, setting, setting.cmdp
         self.asked = 0  # how often questions were put
@@ -278,6 +281,9 @@ class Run:
         """Put the questions of one iteration about the policy of `theta` to the evaluators."""
         if not hasattr(self.algorithm, "estimate"):
             raise ValueError(f"algorithm: {self.algorithm.name} has no questions to ask")
+        theta = require_array("theta of run.ask", theta, self.cmdp.reward.shape, finite=False)
+        if self.algorithm.parameterization == "direct" and np.isfinite(theta).all():
+            self.cmdp.check_policy(theta, "theta of run.ask")
         words, normals = self.draw(1)
         self.asked += 1
         return self.algorithm.estimate(self.setting, theta, words[0], normals[0])
@@ -288,7 +294,9 @@ class Run:
 
     def dual_update(self, multiplier: float, excess: float) -> float:
         r"""Projected dual step, :math:`P_\Lambda(\lambda - \eta_2 (V_g - b))`."""
-        return dual_update(float(multiplier), float(excess), self.setting.steps)
+        multiplier = require_number("multiplier", multiplier)
+        excess = require_number("excess", excess)
+        return dual_update(multiplier, excess, self.setting.steps)
 
     def advance(self, state, rows):
         """Policies, multipliers and numbers of asked iterations before each, and the last state."""
