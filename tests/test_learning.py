@@ -200,6 +200,11 @@ def test_no_level_is_promised_where_it_does_not_hold():
     learned = pgpd_hf.learn_from_votes(cmdp, steps[short], votes, independent=True, **given)
     assert not learned.safe
     assert learned.doubts == ("trajectories are cut off where 6% of a value is left",)
+    last = steps["trajectory"].max() - 1  # of which only rewards are told: it may be shorter
+    about = (votes["kind"] == "helpful") | (votes[["first", "second"]] != last).all(axis=1)
+    shorter = steps[short | (steps["trajectory"] != last)]
+    learned = pgpd_hf.learn_from_votes(cmdp, shorter, votes[about], independent=True, **given)
+    assert learned.doubts == ()
     steps.loc[steps["state"] == 1, "action"] = 1
     named = steps.assign(action=steps["action"].map({0: "go", 1: "stay"}))
     unknown = pgpd_hf.Process(None, cmdp.initial, 0.5, action_names=["go", "stay"])

@@ -6,7 +6,7 @@ from scipy import optimize, sparse
 
 from pgpd_hf import LINKS
 from pgpd_hf.evaluators import vote_probability
-from pgpd_hf.likelihood import fit, information, log_likelihood
+from pgpd_hf.likelihood import fit, information, log_likelihood, require_maximum
 
 every_link = pytest.mark.parametrize("link", LINKS)
 
@@ -62,3 +62,10 @@ def test_differences_so_large_that_a_chance_is_no_number_are_fitted(link):
 def test_no_votes_leave_the_prior():
     center, none = np.array([0.5, 0.25]), np.empty(0)
     assert (fit(np.empty((0, 2)), none, none, "logistic", 2.0, center, none) == center).all()
+
+
+def test_a_search_may_end_where_rounding_hides_the_rest():
+    found = {"success": False, "message": "", "fun": -1.0, "hess": np.eye(1)}
+    require_maximum(optimize.OptimizeResult(found, jac=np.array([1e-6])))
+    with pytest.raises(ValueError, match="^ridge: no maximum of the likelihood was found"):
+        require_maximum(optimize.OptimizeResult(found, jac=np.array([1e-5])))

@@ -45,7 +45,7 @@ def finish(folder, purpose, seeds):
     config = {"algorithms": algorithms, "purpose": purpose}
     config |= {"environment": {"instance": len(purpose)}, "horizon": 3, "link": "logistic"}
     write_json({"config": config}, folder / "provenance.json")
-    optimum = {"reward_value": 0.7, "threshold": 0.5, "slack": 0.1, "unconstrained": {}}
+    optimum = {"reward_value": 0.7, "threshold": 0.02, "slack": 0.1, "unconstrained": {}}
     optimum["unconstrained"]["reward_value"], optimum["units"] = 0.8, UNITS
     write_json(optimum, folder / "optimum.json")
     return 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
@@ -76,6 +76,8 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert ("\nEnvironments differ: " in said) != paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
+    curves = runpy.run_path(str(ROOT / "tools/overlay.py"))["read"]("mine")[1]
+    assert curves["constraint_violation_high"].max() == 2 * 0.02  # of what a policy can have
 
 
 def test_partial_ten_of_a_shorter_run_is_not_recorded(tmp_path):

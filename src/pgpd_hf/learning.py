@@ -186,7 +186,7 @@ def learn_from_votes(
 
 
 def _judges(votes, questions, independent):
-    """Whose votes judge: half of those who tell of utility, or votes on half of each kind."""
+    """Which votes judge: those of half of the people, or on half of the questions of each kind."""
     if independent:  # at random, since questions of an algorithm alternate
         mixed = questions.sample(frac=1, random_state=0).groupby("kind").cumcount()
         return votes["question"].map(mixed) % 2 == 1

@@ -197,7 +197,7 @@ def with_options(kind, options):
             raise ValueError(f"{name}: no option of {kind.name}{hint}; its options are {listed}")
     if "evaluators" in known and "evaluators" not in options:
         raise ValueError(f"evaluators: a number (None: infinitely many) expected by {kind.name}")
-    return kind(**options)
+    return make_algorithm(kind(**options), {})
 
 
 def configured(name, options, evaluators):
@@ -224,8 +224,6 @@ def load_class(place):
         raise ValueError(f"{file}: a class {name} expected, got none of this name")
     if not (isinstance(kind, type) and issubclass(kind, HumanFeedback)):
         raise ValueError(f"{file}: {name}, a subclass of NPGPDHF or ZPGPDHF, expected")
-    if vars(kind).get("name") in ALGORITHMS:
-        raise ValueError(f"{file}: {name}: another name than {kind.name!r} expected")
     return kind
 
 

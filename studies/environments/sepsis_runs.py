@@ -79,15 +79,16 @@ def possible(clinicians, cmdp, optimum, admissible):
     is the CMDP with admissible actions alone.
     """
     multipliers = [0, *np.geomspace(0.001, 10, 25)]
-    policies = [("frontier", maximize(cmdp, cmdp.reward + it * cmdp.utility)) for it in multipliers]
-    uniform = np.full_like(clinicians, 1 / clinicians.shape[1])
-    policies += [("clinicians", clinicians), ("random", uniform), ("optimum", optimum.policy)]
-    rows = [(what, *cmdp.in_units(*cmdp.evaluate(policy))) for what, policy in policies]
-    policies = [("optimum-admissible", solve(admissible).policy)]
-    policies += [("least-admissible", maximize(admissible, admissible.utility))]
-    rows += [
-        (what, *admissible.in_units(*admissible.evaluate(policy))) for what, policy in policies
+    best = [maximize(cmdp, cmdp.reward + it * cmdp.utility) for it in multipliers]
+    policies = [("frontier", cmdp, policy) for policy in best]
+    policies += [
+        ("clinicians", cmdp, clinicians),
+        ("random", cmdp, np.full_like(clinicians, 1 / clinicians.shape[1])),
+        ("optimum", cmdp, optimum.policy),
+        ("optimum-admissible", admissible, solve(admissible).policy),
+        ("least-admissible", admissible, maximize(admissible, admissible.utility)),
     ]
+    rows = [(what, *it.in_units(*it.evaluate(policy))) for what, it, policy in policies]
     return pd.DataFrame(rows, columns=COLUMNS["frontier"])
 
 

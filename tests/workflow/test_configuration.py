@@ -44,6 +44,11 @@ class Mine(NPGPDHF):
 class Bare(Mine):
     bare: float = 0.0
 
+@dataclass(frozen=True, kw_only=True)
+class Paper(Mine):
+    name = "npgpd_hf"
+    update = Mine.UPDATE
+
 STEP = 3
 """
 
@@ -137,6 +142,7 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
             "mine: mine.py: STEP, a subclass of NPGPDHF or ZPGP",
         ),
         ("mine: {class: 'mine.py:Bare', bare: 1, STEPS}", "mine: bare: @dataclass(frozen=True, kw"),
+        ("mine: {class: 'mine.py:Paper', STEPS}", "mine: class Paper: another name than 'npgpd_h"),
         ("mine: {class: 'wrong.py:Mine', STEPS}", "mine: wrong.py, line 1: SyntaxError: exp"),
         ("npgpd_hf: {estimator: unbiased}}\nlink: probit #", "npgpd_hf: estimator: plug-in expec"),
         ("npgpd_hf: {random_answers: 1}", "npgpd_hf in rates: random_answers: 0 expected with in"),
