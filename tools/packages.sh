@@ -15,7 +15,10 @@ uv() {
 install() {
     uv pip install --quiet --python .venv --build-constraints requirements.lock "$@" && return
     echo 'uv failed, so pip installs ...'
-    $run pip --disable-pip-version-check --quiet install --no-build-isolation "$@"
+    $run pip --disable-pip-version-check --quiet install --no-build-isolation "$@" && return
+    echo 'error: packages are missing. Python 3.14 or newer needs a C compiler and headers (Debian:' \
+        'gcc, python3-dev); an older one does not: make PYTHON=/path/to/python3.13' >&2
+    return 1
 }
 
 # For all platforms, and one version for every Python: results are to be comparable.

@@ -193,6 +193,8 @@ def with_options(kind, options):
                 raise ValueError(f"{name}: {told}, so that fields are options")
             near = difflib.get_close_matches(name, known, 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
+            if name in vars(kind):
+                hint = f" (a field has a type: {name}: float = ...)"
             listed = ", ".join(known)
             raise ValueError(f"{name}: no option of {kind.name}{hint}; its options are {listed}")
     if "evaluators" in known and "evaluators" not in options:

@@ -37,6 +37,7 @@ from pgpd_hf import NPGPDHF
 class Mine(NPGPDHF):
     name = "mine"
     far: float = 0.0
+    untyped = 0.0
 
     def UPDATE(self, run, state):
         return state
@@ -141,6 +142,7 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
             "mine: {class: 'mine.py:STEP', STEPS}",
             "mine: mine.py: STEP, a subclass of NPGPDHF or ZPGP",
         ),
+        ("mine: {class: 'mine.py:Mine', untyped: 1, STEPS}", "mine: untyped: no option of mine (a"),
         ("mine: {class: 'mine.py:Bare', bare: 1, STEPS}", "mine: bare: @dataclass(frozen=True, kw"),
         ("mine: {class: 'mine.py:Paper', STEPS}", "mine: class Paper: another name than 'npgpd_h"),
         ("mine: {class: 'wrong.py:Mine', STEPS}", "mine: wrong.py, line 1: SyntaxError: exp"),
