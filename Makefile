@@ -47,6 +47,10 @@ OTHERS := $(filter-out $(SETTINGS) PIP_% PGPD_HF_%,$(GIVEN))
 ifneq ($(OTHERS),)
 $(error $(OTHERS): no setting of make $(or $(MAKECMDGOALS),help), which has $(strip $(SETTINGS)))
 endif
+# With 0, Snakemake would wait for ever.
+ifeq ($(filter all 1% 2% 3% 4% 5% 6% 7% 8% 9%,$(CORES)),)
+$(error CORES: all, or a number of at least 1, expected, got '$(CORES)')
+endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

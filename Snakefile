@@ -35,6 +35,10 @@ configfile: f"{CLONE}/config/config.yaml"
 try:
     CONFIGURATION = runpy.run_path(f"{CLONE}/workflow/scripts/configuration.py")
     FOLDER = CONFIGURATION["check"](config, workflow.configfiles)
+    folder = Path("results", config["name"])
+    for place in ("results", folder, folder / "runs", folder / "logs"):
+        if Path(place).is_file():
+            raise ValueError(f"{place}: a folder expected, got a file")
 except ValueError as error:
     sys.exit(f"error: {error}")
 

@@ -170,6 +170,14 @@ def test_units_and_map_come_back_from_files_and_pickles(tmp_path):
             dataclasses.replace(cmdp, units=wrong)
 
 
+def test_several_constraints_are_refused_by_what_they_mean():
+    told = "a single number, since there is one constraint"
+    with pytest.raises(ValueError, match=f"^at_most: {told}"):
+        CMDP.from_costs(**drawn(3) | {"at_most": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=f"^threshold: {told}"):
+        dataclasses.replace(pgpd_hf.random_cmdp(), threshold=np.array([0.5, 0.6]))
+
+
 def test_an_optimum_is_told_in_the_users_units():
     """In cents, reward and multiplier are a hundred times as large; cost and slack stay."""
     process = drawn(3) | {"at_most": -14.0}

@@ -69,6 +69,12 @@ def test_setting_that_a_goal_does_not_have_is_refused(goal, setting, refused):
     assert (code, told in said) == ((2, True) if refused else (0, False))
 
 
+@pytest.mark.parametrize(("cores", "code"), [("all", 0), ("12", 0), ("0", 2), ("-1", 2), ("", 2)])
+def test_number_of_cores_is_checked_since_snakemake_waits_for_ever_with_none(cores, code):
+    found, said = make("--dry-run", "figures", f"CORES={cores}")
+    assert (found, "CORES: all, or a number of at least 1, expected" in said) == (code, code == 2)
+
+
 @pytest.mark.parametrize("name", ["plain", "a b'c$d"])
 def test_moved_clone_installs_again(tmp_path, name):
     folder = tmp_path / name

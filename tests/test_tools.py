@@ -94,6 +94,7 @@ def test_overlay_without_two_finished_experiments_is_refused(tmp_path, call):
         (["none", "mine"], "EXPERIMENTS: names of .* expected, got 'none'$"),
         (["mine", "none"], ".*No such file .*results/mine/runs/"),
         (["mine"], "EXPERIMENTS: two names expected, got 'mine'$"),
+        (["mine", "mine"], "EXPERIMENTS: two names expected, got 'mine mine'$"),
     ):
         with pytest.raises(SystemExit, match=f"^error: {message}"):
             call("overlay.py", *names)

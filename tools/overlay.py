@@ -87,7 +87,7 @@ def draw(curves, names, algorithms):
 
 def main():
     names = sys.argv[1:]
-    if len(names) != 2:
+    if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"EXPERIMENTS: two names expected, got {' '.join(names)!r}")
     ends, curves, configs = zip(*map(read, names), strict=True)
     table = differences(ends, paired=configs[0]["purpose"] == configs[1]["purpose"])

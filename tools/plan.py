@@ -31,4 +31,7 @@ if not jobs:
 print("Limits that a cluster is told, far above what jobs need (0: the profile's, or run here).")
 table = pd.DataFrame(jobs)
 table = pd.concat([table, table.assign(rule="total")])
+why = re.search(r"\n +(\w+ have changed since last execution:)\n +(.+)", answer.stdout)
+if why:
+    print(f"{why[1]} {why[2]}")
 print(table.groupby("rule", sort=False).agg(**COLUMNS).reset_index().to_string(index=False))

@@ -27,7 +27,7 @@ from pgpd_hf.arrays import (
     sizes,
 )
 from pgpd_hf.compilation import njit
-from pgpd_hf.costs import Units, require_mask, stored
+from pgpd_hf.costs import Units, require_bound, require_mask, stored
 
 Array = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ class CMDP:
             "utility": frozen(require_signal("utility", self.utility, shape, scale)),
             "initial": frozen(initial),
             "discount": discount,
-            "threshold": require_number("threshold", self.threshold),
+            "threshold": require_bound("threshold", self.threshold),
             "scale": scale,
             "largest_return": largest,
             "units": optional(_units, "units", self.units),
@@ -159,7 +159,7 @@ class CMDP:
         >>> pgpd_hf.CMDP.from_costs(reward=reward, cost=cost, at_most=2.0, **process)
         <CMDP: |S| = 1, |A| = 2, discount 0.5, cost at most 2, units: reward 20, cost 6>
         """
-        at_most = require_number("at_most", at_most)
+        at_most = require_bound("at_most", at_most)
         tables = stored(transition, reward, cost, discount, actions, reward_unit, cost_unit)
         threshold = (tables["units"].cost_zero - at_most) / tables["units"].cost_unit
         return cls(initial=initial, threshold=threshold, **tables)

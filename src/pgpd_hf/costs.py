@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pgpd_hf.arguments import optional, require_number
+from pgpd_hf.arguments import optional, require_number, shown
 from pgpd_hf.arrays import frozen, require_array, require_probabilities, sizes
 
 _ROUNDING = 1e-12
@@ -31,6 +31,14 @@ class Units(NamedTuple):
         values, zeros = np.array(self.of_values(v_r, v_g)), np.array(self[2:])
         values[abs(values) < _ROUNDING * abs(zeros)] = 0.0
         return [f"{value:.6g}" for value in values]
+
+
+def require_bound(name, value):
+    """Return the bound of the constraint as float."""
+    if isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0:
+        told = "a single number, since there is one constraint, as in the paper"
+        raise ValueError(f"{name}: {told}, expected, got {shown(value)}")
+    return require_number(name, value)
 
 
 def stored(transition, reward, cost, discount, actions, reward_unit, cost_unit):

@@ -124,15 +124,21 @@ def read_table(name, table, allowed, **optional):
             given = table[column].astype(object)
             table[column] = given.where(given.notna(), "").astype(str).str.strip()
     if "second" in allowed:  # which a question about a single trajectory does not have
-        table["second"] = table["second"].mask(table["kind"] == "acceptable", table["first"])
+        single = table["kind"] == "acceptable"
+        more = single & table["second"].notna() & (table["second"] != "")
+        if more.any():
+            got = f"got {shown(table['second'][more.idxmax()])} in row {more.idxmax()}"
+            raise ValueError(f"{name}: no second of kind acceptable expected, {got}")
+        table["second"] = table["second"].mask(single, table["first"])
     places = {it: _places(name, table[it], allowed[it]) for it in allowed}
     return pd.DataFrame(places).reset_index(drop=True)
 
 
 def _places(name, values, allowed):
     if allowed is None:
-        if (values == "").any():
-            raise ValueError(f"{name}: {values.name} that is not blank expected, got ''")
+        if (blank := values == "").any():
+            told = f"{values.name} that is not blank expected, got ''"
+            raise ValueError(f"{name}: {told} in row {blank.idxmax()}")
         return values
     keys = values
     if not isinstance(allowed[0], str):

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -87,7 +88,18 @@ def test_setting_makes_again_what_depends_on_it(smoke, tmp_path, setting, jobs):
     assert smoke[0].jobs(*SMOKE, tmp_path / "more.yaml") == jobs
 
 
+def test_plan_says_which_settings_have_changed(smoke, tmp_path):
+    (tmp_path / "more.yaml").write_text("name: smoke\nlink: probit\n")
+    command = [smoke[0].python, ROOT / "tools/plan.py", *SMOKE, tmp_path / "more.yaml"]
+    said = subprocess.run(command, cwd=smoke[0].folder, capture_output=True, text=True).stdout
+    assert "\nparams have changed since last execution: rates_runs, runs\n" in said
+
+
 def test_lost_files_are_made_again(finished):
     shutil.rmtree(finished.folder / "results/smoke/rates/npgpd_hf")
     assert finished.jobs("results/smoke/notebooks/rates.html", *SMOKE) == {}
     assert finished.jobs(*SMOKE) == AFTER_RATES | {"rates_runs": 2}
+    shutil.rmtree(finished.folder / "results/smoke/logs")
+    (finished.folder / "results/smoke/logs").touch()
+    told = "error: results/smoke/logs: a folder expected, got a file\n"
+    assert told in finished.snakemake(*SMOKE, "--dry-run", code=1)
