@@ -199,13 +199,15 @@ def test_no_level_is_promised_where_it_does_not_hold():
     short = steps["time"] < 4
     learned = pgpd_hf.learn_from_votes(cmdp, steps[short], votes, independent=True, **given)
     assert not learned.safe
-    assert learned.doubts == ("trajectories are cut off where 6% of a value is left",)
+    assert learned.doubts == ("trajectory 0 is cut off where 6% of a value is left",)
     last = steps["trajectory"].max() - 1  # of which only rewards are told: it may be shorter
     about = (votes["kind"] == "helpful") | (votes[["first", "second"]] != last).all(axis=1)
     shorter = steps[short | (steps["trajectory"] != last)]
     learned = pgpd_hf.learn_from_votes(cmdp, shorter, votes[about], independent=True, **given)
     assert learned.doubts == ()
     steps.loc[steps["state"] == 1, "action"] = 1
+    with pytest.warns(UserWarning, match="^1 pairs .* were never seen, so votes tell nothing of"):
+        pgpd_hf.learn_from_votes(cmdp, steps, votes)
     named = steps.assign(action=steps["action"].map({0: "go", 1: "stay"}))
     unknown = pgpd_hf.Process(None, cmdp.initial, 0.5, action_names=["go", "stay"])
     with pytest.warns(UserWarning, match="^1 pairs of state and action were never seen"):
@@ -232,6 +234,25 @@ def test_absorbed_trajectories_stay_whether_or_not_the_table_says_so():
     assert learned.standard_error < 0.15
     excess = cmdp.evaluate(learned.policy)[1] - 1.2
     assert learned.utility_value - learned.threshold == pytest.approx(excess, abs=0.5)
+    unknown = pgpd_hf.Process(None, cmdp.initial, 0.5, action_names=["0", "1"])
+    once, often = (pgpd_hf.learn_from_votes(unknown, it, votes) for it in (steps, more))
+    assert np.allclose(once.policy, often.policy)
+    assert once.utility_value == pytest.approx(often.utility_value)
+
+
+def test_steps_by_an_action_that_is_not_allowed_may_stand_in_a_file():
+    """In the CMDP, such an action leads where the first allowed one leads."""
+    transition = np.zeros((3, 2, 3))
+    transition[0, 0, 1] = transition[0, 1, 2] = 1
+    transition[1:, :, 1:] = np.eye(2)[:, None]
+    allowed, nothing = np.array([[True, False], [True, True], [True, True]]), np.zeros((3, 2))
+    given = {"initial": [1.0, 0, 0], "discount": 0.5, "at_most": 0.0, "actions": allowed}
+    cmdp = pgpd_hf.CMDP.from_costs(transition, nothing, nothing, **given)
+    steps = {"trajectory": [0, 0, 1, 1], "time": [0, 1, 0, 1], "state": [0, 1, 0, 2]}
+    votes = {"question": [0, 1], "kind": ["helpful", "acceptable"], "first": 0, "second": [1, None]}
+    tables = pd.DataFrame(steps | {"action": [0, 0, 1, 0]}), pd.DataFrame(votes)
+    learned = pgpd_hf.learn_from_votes(cmdp, tables[0], tables[1].assign(evaluator="a", answer=1))
+    assert learned.policy[0].tolist() == [1, 0]
 
 
 def test_bad_tables_are_refused(tmp_path):
@@ -262,6 +283,10 @@ def test_bad_tables_are_refused(tmp_path):
     told = rf"^votes: {path}: answer one of \[0, 1\] expected, got 'yes' in row 2$"
     with pytest.raises(ValueError, match=told):
         pgpd_hf.learn_from_votes(cmdp, steps, path)
+    later = pgpd_hf.Process(None, np.full(4, 0.25), 0.5, action_names=["a", "b"])
+    named = steps.assign(action=steps["action"].map({0: "a", 1: "b"}))
+    with pytest.raises(ValueError, match="^trajectories: at least one through the first state 3 "):
+        pgpd_hf.learn_from_votes(later, named, votes)
     never = np.eye(cmdp.states)[:, None].repeat(cmdp.actions, axis=1)
     stays = pgpd_hf.Process(never, cmdp.initial, 0.5)
     with pytest.raises(ValueError, match="^trajectories: possible steps expected, got one "):

@@ -79,11 +79,13 @@ def learn_from_votes(
     process : Process or CMDP
         Of a CMDP rewards and utilities only tell which states are absorbing, and b is learned, too;
         its scale is that of the prior. Transitions that are None are estimated; states that no
-        trajectory leaves count as ends.
+        trajectory leaves for another count as ends.
     trajectories, votes : DataFrame or path of a CSV file
         As :attr:`Session.trajectories` and :attr:`Session.votes`: columns `trajectory`, `time`,
-        `state` and `action`; and `question`, `kind`, `first`, `second`, `evaluator` and `answer`.
-        Numbers of trajectories and questions may be any integers from 0 on.
+        `state` and `action` (any of them in an end); and `question`, `kind`, `first`, `second`,
+        `evaluator` and `answer`, which is 1 if the second trajectory is more helpful or less
+        harmful, or if the first is acceptable, and otherwise 0. Numbers of trajectories and
+        questions may be any integers from 0 on.
     link : {"logistic", "probit", "cauchy"}
         Of the votes.
     ridge : float
@@ -109,8 +111,9 @@ def learn_from_votes(
     1 - level for many votes, if people are drawn at random, on average vote by the link on known
     transitions, and ten or more of those who judge share what decides the bound: some twenty people
     if all answer alike. If votes are `independent`, halves are of questions, and any number of
-    people will do. Since people judge what they see, and V_g goes on for ever, no level is promised
-    if trajectories are cut off where more than a twentieth of a value is left.
+    people will do. Rewards and utilities have to lie within the scale. Since people judge what they
+    see, and V_g goes on for ever, no level is promised if a trajectory is cut off where more than a
+    twentieth of a value is left.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
@@ -161,16 +164,21 @@ def learn_from_votes(
         judged = estimate(given[~helpful & judges])
         lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
         few = not independent and judged.people(direction) < _FEWEST - 0.5
-    if process.transition is None and not choices.all():
-        told = f"{(~choices).sum()} pairs of state and action were never seen, and are not chosen"
+    voted = visits[np.unique(given[["first", "second"]])][:, :-1].any(0).reshape(choices.shape)
+    unseen, told = choices & ~voted & ~ends[:, None], "so votes tell nothing of them"
+    if process.transition is None:
+        unseen, told = ~choices, "and are not chosen"
+    if unseen.any():
+        told = f"{unseen.sum()} pairs of state and action were never seen, {told}"
         warnings.warn(told, stacklevel=2)
     about = np.setdiff1d(given.loc[~helpful, ["first", "second"]], [len(visits) - 1])
-    left = 1 - (1 - cmdp.discount) * visits[about].sum(1).min()
+    left = 1 - (1 - cmdp.discount) * visits[about].sum(1)
+    which, left = numbers[about[left.argmax()]], left.max()
     doubts = {
         "none was asked for": level is None,
         "transitions are estimated": process.transition is None,
         f"fewer than {_FEWEST} of those who judge share what decides the bound": few,
-        f"trajectories are cut off where {left:.0%} of a value is left": left > _MOST_MISSED,
+        f"trajectory {which} is cut off where {left:.0%} of a value is left": left > _MOST_MISSED,
     }
     return Learned(
         policy=cmdp.fold(policy),
@@ -264,14 +272,19 @@ def _transitions(process, cmdp, steps):
     counts = np.zeros(cmdp.transition.shape)
     np.add.at(counts, (before["state"], before["action"], after), 1)
     if process.transition is not None:
-        impossible = np.argwhere(counts * (cmdp.transition == 0))
+        allowed = np.ones(cmdp.reward.shape, bool) if cmdp.allowed is None else cmdp.allowed
+        impossible = np.argwhere(counts * (cmdp.transition == 0) * allowed[:, :, None])
         if len(impossible):
             (first, action, then), (states, actions) = impossible[0], labels(process)
             told = f"from {states[first]} by {actions[action]} to {states[then]}"
             raise ValueError(f"trajectories: possible steps expected, got one {told}")
-        allowed = np.ones(cmdp.reward.shape, bool) if cmdp.allowed is None else cmdp.allowed
         return cmdp.transition, allowed, absorbing_states(cmdp)
-    ends = ~counts.any((1, 2))  # no trajectory leaves these states
+    begun = (cmdp.initial > 0) & ~np.isin(range(len(counts)), steps["state"])
+    if begun.any():
+        told = f"through the first state {labels(process)[0][begun.argmax()]}"
+        raise ValueError(f"trajectories: at least one {told} expected")
+    leaves = counts.sum(1) * (1 - np.eye(len(counts)))
+    ends = ~leaves.any(1)
     counts[ends, :, ends] = 1
     return proportional(counts), counts.any(2), ends
 

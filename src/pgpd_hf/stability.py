@@ -26,7 +26,8 @@ values before the policy has followed, by the averaged dynamics
 The law is proved for the diffusion. The rest is approximate: steps are small, the rows of states
 are independent, each in the linear field of the mean of the others, and C and c are those of the
 uniform policy. On random environments with values in [0, 1] predictions were wrong only for
-:math:`\bar V_g - b` within .02 of zero (.05 if the multiplier is fast).
+:math:`\bar V_g - b` within .02 of zero (.05 if the multiplier is fast). Noise of the multiplier is
+left out: by chance it can become so large that divided steps all but stop.
 """
 
 from __future__ import annotations  # help() shows names of types
