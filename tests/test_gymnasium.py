@@ -75,7 +75,10 @@ def test_values_are_those_of_the_table(given, cost):
         ({"env": "Blackjack-v1"}, "env: an environment with a table (P, initial_state_distrib)"),
         ({"env": "Lake-v1"}, "env: 'Lake-v1' with {} cannot be made: Environment `Lake` doesn't"),
         ({"map_name": "8x8"}, "map_name: an option of an environment made by its name"),
-        ({"cost": "holes"}, "cost: 'steps', 'holes' of FrozenLake, or an array expected, got 'ho"),
+        (
+            {"cost": "holes"},
+            "cost: 'steps', 'holes' of FrozenLake, or in Python an array expected, g",
+        ),
         ({"cost": -np.eye(3, 2)}, "cost: numbers of at least 0 expected, got -1"),
     ],
 )

@@ -96,6 +96,15 @@ def test_what_an_update_gives_is_checked(kind, wrong, message):
         pgpd_hf.run(CMDP, Asking(**STEPS, evaluators=4), seeds=[0], iterations=3)
 
 
+def test_random_numbers_of_an_unknown_algorithm_are_refused():
+    class Misspelt(Momentum):
+        name = "misspelt"
+        streams = "npgd_hf"
+
+    with pytest.raises(ValueError, match="^class Misspelt: streams: one of npgpd_hf, zpgpd_hf, "):
+        pgpd_hf.run(CMDP, Misspelt(**STEPS, evaluators=4), seeds=[0], iterations=3)
+
+
 def test_class_of_a_file_asks_twice_and_annotations_may_be_text(tmp_path):
     """Answers are counted as they are asked."""
     file = tmp_path / "mine.py"

@@ -32,6 +32,13 @@ def test_curves_show_means_in_the_units_of_the_user():
     assert all("$M = 4$" in [it.get_text() for it in axes.texts] for axes in figure.axes)
     exact = pgpd_hf.plot_curves(curve.assign(evaluators=pd.NA))
     assert r"$M = \infty$" in [it.get_text() for it in exact.axes[0].texts]
+    curve.attrs["units"] = cmdp.units  # as somebody may set it
+    np.testing.assert_array_equal(
+        pgpd_hf.plot_curves(curve).axes[0].lines[0].get_ydata(), gap, strict=True
+    )
+    curve.attrs["units"] = {"reward": 3}
+    with pytest.raises(ValueError, match="^units: those of a CMDP expected, got {'reward': 3}"):
+        pgpd_hf.plot_curves(curve)
     table = figures.in_units(curve, cmdp.units._asdict())
     axes = figures.panel(table, "npgpd_hf", VIOLATION, WIDE).axes[0]
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), violation)
@@ -68,6 +75,19 @@ def test_a_wide_band_leaves_the_axes_and_does_not_flatten_curves():
     assert (heights.min(), heights.max()) == (-3, 5)  # of what a policy can have
     # From zero, which every panel has, to half of the curve's range beyond it, and a margin.
     assert axes.get_ylim()[1] == pytest.approx(0.5 + 0.05 * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "place"), [([-0.3, 0.1, 0.02], "top"), ([0.3, 0, -0.1], "bottom")]
+)
+def test_words_about_zero_stand_where_curves_do_not_end(gaps, place):
+    table = pd.DataFrame({"algorithm": "npgpd_hf", "evaluators": 16, "iteration": [0, 5, 9]})
+    table = table.assign(optimality_gap=gaps, answers=1)
+    table = table.assign(optimality_gap_low=gaps, optimality_gap_high=gaps)
+    axes = figures.panel(table, "npgpd_hf", GAP, WIDE).axes[0]
+    words = {it.get_text(): it for it in axes.texts}
+    assert words["0: best safe policy"].get_va() == place
+    assert axes.get_ylim()[0] < min(gaps) - 0.02  # room for the words below
 
 
 def test_policy_is_drawn_as_a_table():

@@ -124,6 +124,18 @@ def test_it_grows_to_seven_values_but_not_from_a_single_value_and_its_end_is_tol
     assert told[0].filename == __file__
 
 
+def test_smaller_steps_that_are_as_good_are_no_end_of_the_grid(monkeypatch):
+    """The best pair is inside of the grid; the chosen pair is as good, smaller, and at an end."""
+
+    grid = [1, 10, 100], [1, 10, 100]
+    table = made_up(monkeypatch, lambda pair, seed: 1.005 - 0.005 * (pair == (10, 10)), grid, 1)
+    assert table.loc[table["standing"] == CHOSEN, "at_end"].item()
+    monkeypatch.setattr(steps, "search_steps", lambda *given, **options: table)
+    with warnings.catch_warnings(record=True, action="always") as told:
+        choose_steps(CMDP, "npgpd_hf", evaluators=16, **SETTING)
+    assert not any("longer lists" in str(it.message) for it in told)
+
+
 @pytest.mark.parametrize(("step", "warned"), [(1e-3, True), (1.0, False)])
 def test_steps_that_hardly_learn_are_told(step, warned):
     given = {"candidates": {"primal_step": step, "dual_step": 0.1}, "evaluators": 64, **SETTING}

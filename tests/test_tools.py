@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from pgpd_hf import aggregate, random_cmdp, run
-from pgpd_hf.tables import read_table, write_json, write_table
+from pgpd_hf.tables import read_json, read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[1]
 CHECKS = runpy.run_path(str(ROOT / "workflow/scripts/configuration.py"))
@@ -62,7 +62,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
         tested = stats.ttest_rel(second, first)
     else:
         tested = stats.ttest_ind(second, first, equal_var=False)
-        differing += "  environment.instance: 7, 5\n  purpose: typical, other\n"
+        differing += '  environment.instance: 7, 5\n  purpose: "typical", "other"\n'
     expected = [first.mean(), second.mean(), second.mean() - first.mean()]
     expected += tested.confidence_interval()
     said = call("overlay.py", "mine", "yours")
@@ -73,11 +73,16 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert means == pytest.approx(expected, rel=1e-9)
     assert f"\nSettings that differ:\n{differing}results/" in said
     assert ("over seeds that both have (3)" in said) == paired
-    assert ("\nEnvironments differ: " in said) != paired
+    assert ("\nEnvironments differ, " in said) != paired
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
     curves = runpy.run_path(str(ROOT / "tools/overlay.py"))["read"]("mine")[1]
-    assert curves["constraint_violation_high"].max() == 2 * 0.02  # of what a policy can have
+    assert curves["constraint_violation_high"].max() == 0.02  # of what a policy can have
+    optimum = read_json(tmp_path / "results/mine/optimum.json")
+    write_json(optimum | {"units": None}, tmp_path / "results/mine/optimum.json")
+    assert ("Values are in stored units, " in call("overlay.py", "mine", "yours")) != paired
+    row = read_table(tmp_path / "results/overlay/mine-yours.csv").iloc[0]
+    assert row["difference"] == pytest.approx(expected[2] / 10)  # not in the units of one of them
 
 
 def test_partial_ten_of_a_shorter_run_is_not_recorded(tmp_path):

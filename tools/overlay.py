@@ -5,6 +5,7 @@ experiments draw the same random numbers, all numbers of the table are about the
 have run, and differences are paired by seed; elsewhere they are of two samples.
 """
 
+import json
 import sys
 from itertools import product
 from pathlib import Path
@@ -28,13 +29,12 @@ def read(name):
         raise ValueError(f"EXPERIMENTS: names of finished experiments expected, got {name!r}")
     traces = read_traces([*run_paths(folder)])
     ends = traces.groupby([*KEYS, "seed"], dropna=False, sort=False).last()
-    optimum = read_json(folder / "optimum.json")
-    units, config = optimum.get("units"), read_json(folder / "provenance.json")["config"]
-    curves = figures.in_units(read_table(folder / "aggregate.csv"), units)
+    optimum, curves = read_json(folder / "optimum.json"), read_table(folder / "aggregate.csv")
+    units, config = optimum.pop("units", None), read_json(folder / "provenance.json")["config"]
     for metric, limits in figures.possible(optimum).items():
         bands = [f"{metric}_low", f"{metric}_high"]
         curves[bands] = curves[bands].clip(*limits)
-    return figures.in_units(ends, units), curves, config
+    return ends, curves, config, units
 
 
 def differences(ends, paired):
@@ -79,7 +79,7 @@ def draw(curves, names, algorithms):
             axes.axhline(0, color="0.3", linewidth=0.8)
             axes.xaxis.set_major_formatter("{x:,.0f}")
             title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
-            ylabel = " or ".join(sorted({figures.metric_label(it, metric) for it in curves}))
+            ylabel = figures.metric_label(curves[0], metric)
             axes.set(xlabel="iteration", ylabel=ylabel, title=title)
         figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
     return figure
@@ -89,7 +89,9 @@ def main():
     names = sys.argv[1:]
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"EXPERIMENTS: two names expected, got {' '.join(names)!r}")
-    ends, curves, configs = zip(*map(read, names), strict=True)
+    ends, curves, configs, units = zip(*map(read, names), strict=True)
+    common = units[0] if units[0] == units[1] else None
+    ends, curves = ([figures.in_units(it, common) for it in tables] for tables in (ends, curves))
     table = differences(ends, paired=configs[0]["purpose"] == configs[1]["purpose"])
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,11 +106,13 @@ def main():
     print(f"\nEnds of runs{same}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
     first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
     if configs[0]["environment"] != configs[1]["environment"]:
-        print("Environments differ: so do best policies, and units may.")
+        stored = " Values are in stored units, since units differ." if units[0] != units[1] else ""
+        print(f"Environments differ, and so do best policies.{stored}")
     print("Settings that differ:")
     for key in sorted({*first, *second} - {"name"}):
         if first.get(key) != second.get(key):
-            print(f"  {key}: {first.get(key)}, {second.get(key)}")
+            both = (json.dumps(it[key]) if key in it else "-" for it in (first, second))
+            print(f"  {key}: {', '.join(both)}")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

@@ -15,6 +15,8 @@ import pandas as pd
 from matplotlib import style, ticker
 from matplotlib.figure import Figure
 
+from pgpd_hf.arguments import shown
+from pgpd_hf.costs import Units
 from pgpd_hf.runs import ALGORITHMS
 
 STYLE = {
@@ -68,6 +70,9 @@ def in_units(table, units):
     """Gaps and violations of a table in the user's units, where the CMDP has some."""
     if units is None:
         return table
+    units = units._asdict() if isinstance(units, Units) else units
+    if not isinstance(units, dict) or not {"reward_unit", "cost_unit"} <= {*units}:
+        raise ValueError(f"units: those of a CMDP expected, got {shown(units)}")
     scales = dict(zip(METRICS, (units["reward_unit"], units["cost_unit"]), strict=True))
     columns = {it: scales[metric] * table[it] for metric in METRICS for it in table if metric in it}
     table = table.assign(**columns)
@@ -217,7 +222,7 @@ def _limits(aggregate, metric):
 def _finish(panels, metric, aggregate):
     """Write the name of each curve where it ends, in panels that share their vertical axis."""
     bottom, top = _limits(aggregate, metric)
-    if metric == "constraint_violation":
+    if metric == "constraint_violation" or bottom < -0.1 * top:  # for words below the curves
         bottom -= 0.06 * (top - bottom)
     bottom = min(bottom, -0.13 * top)
     panels[0].set_ylim(bottom, top)
@@ -227,7 +232,9 @@ def _finish(panels, metric, aggregate):
         if metric == "constraint_violation":
             below = "safer below"
         else:
-            above = aggregate[metric].min() < -0.1 * top  # where curves are below
+            curves = [it.get_xydata() for it in axes.lines if it.get_label()[0] != "_"]
+            late = np.concatenate([it[it[:, 0] > 0.6 * it[-1, 0], 1] for it in curves])
+            above = late.min() < -0.02 * top  # where curves end below
             place = {"xycoords": ("axes fraction", "data"), "ha": "right", "color": "0.3"}
             place |= {"va": "bottom"} if above else {"va": "top"}
             axes.annotate("0: best safe policy", (0.99, 0.02 * (top if above else -top)), **place)

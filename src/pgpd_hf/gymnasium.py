@@ -139,7 +139,7 @@ def _costs(env, cost, shape, table):
         return 1.0
     if cost == "holes" and type(env).__name__ == _LAKE:
         return (env.desc.ravel()[table["following"]] == b"H").astype(float)
-    expected = "'steps', 'holes' of FrozenLake, or an array expected"
+    expected = "'steps', 'holes' of FrozenLake, or in Python an array expected"
     raise ValueError(f"cost: {expected}, got {shown(cost)}")
 
 

@@ -26,8 +26,8 @@ def plot_curves(curve: pd.DataFrame) -> Any:
     Parameters
     ----------
     curve : pandas.DataFrame
-        As :func:`pgpd_hf.aggregate` returns it; of a CMDP with units, ``curve.attrs["units"]``
-        holds those in which gap and violation are shown.
+        As :func:`pgpd_hf.aggregate` returns it, with the units of the CMDP, if it has some, in
+        ``curve.attrs["units"]``; after reading a table from a file, set it to ``cmdp.units``.
     """
     require_instance("curve", curve, pd.DataFrame)
     figures = _figures()

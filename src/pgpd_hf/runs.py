@@ -21,7 +21,13 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
-from pgpd_hf.arguments import require_instance, require_integer, require_number, shown
+from pgpd_hf.arguments import (
+    require_instance,
+    require_integer,
+    require_number,
+    require_one_of,
+    shown,
+)
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.compilation import announce
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
@@ -176,6 +182,10 @@ def make_algorithm(algorithm, options):
         if ALGORITHMS.get(algorithm.name, type(algorithm)) is not type(algorithm):
             told = f"another name than {algorithm.name!r}, which is the paper's, expected"
             raise ValueError(f"class {type(algorithm).__name__}: {told}")
+        if algorithm.streams:
+            require_one_of(
+                f"class {type(algorithm).__name__}: streams", algorithm.streams, ALGORITHMS
+            )
         return algorithm
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         told = f"one of {', '.join(ALGORITHMS)}, or an object of a subclass of PrimalDual expected"

@@ -66,8 +66,8 @@ def choose_steps(
     The score of a pair of steps, the smaller the better, is the positive part of the gap plus
     :math:`\max(1, 2\lambda^\star)` times that of the violation, in stored units: half of it the
     mean over whole runs, half over their last quarters, averaged over M. A list grows at an end at
-    which the best pair lies, to at most seven values. Warnings say if the chosen steps are at an
-    end after all, since better steps may lie beyond, and if they hardly learn.
+    which the best pair lies, to at most seven values. Warnings say if the best pair is at an end
+    after all, since better steps may lie beyond, and if the chosen steps hardly learn.
 
     Parameters
     ----------
@@ -97,9 +97,11 @@ def choose_steps(
     options |= {"iterations": iterations, "candidates": candidates, "seeds": seeds}
     scores = search_steps(cmdp, algorithm, threads=threads, progress=progress, **options)
     steps = chosen_steps(scores)
-    if _chosen(scores)["at_end"]:
+    survivors = scores[scores["standing"] != DROPPED]
+    best = survivors.loc[survivors["score"].idxmin()]
+    if best["at_end"]:
         tried = [f"{name} {scores[name].min():g} to {scores[name].max():g}" for name in NAMES]
-        told = f"longer lists expected, since {steps} is at an end of {', '.join(tried)}"
+        told = f"longer lists expected, since {_steps(best)} is at an end of {', '.join(tried)}"
         warnings.warn(f"candidates: {told}", stacklevel=2)
     if _hardly_learns(scores, cmdp, solve(cmdp)):
         told = f"more expected, since with {steps} runs are hardly better than the uniform policy"
@@ -185,8 +187,11 @@ def _hardly_learns(scores, cmdp, optimum):
 
 def chosen_steps(scores: pd.DataFrame) -> StepSizes:
     """Steps of the chosen pair in the scores of a search."""
-    chosen = _chosen(scores)
-    return StepSizes(primal_step=float(chosen[NAMES[0]]), dual_step=float(chosen[NAMES[1]]))
+    return _steps(_chosen(scores))
+
+
+def _steps(row):
+    return StepSizes(primal_step=float(row[NAMES[0]]), dual_step=float(row[NAMES[1]]))
 
 
 def _chosen(scores):

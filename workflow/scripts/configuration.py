@@ -88,7 +88,8 @@ def check(config, files):
     require(config)
     last = [DEFAULT, *changes][-1]
     if changes and config["name"] == default["name"]:
-        raise ValueError(f"{last}: name: one of its own expected, got {config['name']!r}")
+        got = repr(config["name"]) if any("name" in it for it in changes.values()) else "none"
+        raise ValueError(f"{last}: name: one of its own expected, got {got}")
     order = [name for it in changes.values() for name in it.get("algorithms") or {}]
     if {*default["algorithms"]} <= {*order}:  # a file that names them all orders them, too
         config["algorithms"] = dict.fromkeys(order) | config["algorithms"]
