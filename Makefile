@@ -91,7 +91,7 @@ steps: .venv/kernels  ## 3 | step sizes for CONFIG, as the key algorithms of its
 
 ASKED = $(if $(STATEMENT),statement="$$STATEMENT") $(if $(SEEDS),judged="$$SEEDS") \
     $(if $(MARGIN),margin="$$MARGIN") $(if $(filter-out 0,$(FRESH)),fresh="$$FRESH")
-study: .venv/kernels  ## 10 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
+study: .venv/kernels  ## 30 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGIN= FRESH=1)
 	{ $(SNAKEMAKE) --snakefile "studies/$$STUDY/Snakefile" \
 	    $(if $(strip $(ASKED)),--config $(ASKED) --forcerun verdicts); } || $(CAUSES)
 	$(if $(strip $(ASKED)),,$(CHECK) \

@@ -140,7 +140,8 @@ def judge(statements, runs, level):
     """A row of :data:`COLUMNS` for each statement.
 
     Estimate and interval, beyond each end of which the truth lies with the probability `level`,
-    are those of the part that contradicts, or else of the part that is furthest from being shown.
+    are those of the part that contradicts; where all parts are shown, of the part that is nearest
+    to an end of its range; or else of the part that is furthest from being shown.
     """
     rows = [_judge(statement, runs, level) for statement in statements]
     return pd.DataFrame(rows, columns=[*COLUMNS])
@@ -160,6 +161,8 @@ def _judge(statement, runs, level):
     shown, against = max(inside), min(1.0, len(parts) * min(outside))
     # The part that decides; of several with the same p value, the part that is furthest outside.
     ranks = [*zip(outside if against <= level else np.negative(inside), distances, strict=True)]
+    if shown <= level:  # p values of all parts may be as good as zero
+        ranks = distances
     place = ranks.index(min(ranks))
     part, (value, error, freedom) = parts[place], estimates[place]
     half = float(special.stdtrit(freedom, 1 - level)) * error

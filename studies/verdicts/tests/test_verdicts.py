@@ -119,6 +119,19 @@ def test_a_statement_is_as_true_as_each_of_its_parts(statement):
     assert decided == {it.label for it in yielded if isinstance(it, Part)}
 
 
+def test_of_parts_that_all_hold_the_nearest_to_an_end_is_shown():
+    """However small their p values are: the far part has the larger one here."""
+    noise = np.tile([-1.0, 1.0], 20)
+    far, near = Contrast({0: -0.4 + 0.2 * noise}), Contrast({0: 0.05 + 0.001 * noise})
+    parts = [Part(name, it, -np.inf, 0.1) for name, it in (("far", far), ("near", near))]
+    statement = replace(STATEMENTS["zpgpd_rate_gap_study"], parts=lambda *_: parts)
+    row = judge([statement], Runs(), 0.01).iloc[0]
+    assert (row["verdict"], row["part"]) == ("reproduced", "near")
+    assert stats.ttest_1samp(-0.4 + 0.2 * noise, 0.1).pvalue == pytest.approx(
+        2 * row["p_reproduced"]
+    )
+
+
 @pytest.mark.parametrize("statement", ABOUT_RATES, ids=lambda it: it.name)
 def test_a_rate_is_as_true_as_its_exponent(statement):
     name, noise = statement.name, np.tile([-0.01, 0.01], 10)
