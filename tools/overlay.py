@@ -1,8 +1,8 @@
 """Two experiments in one figure and one table of differences: `overlay.py paper mine`.
 
 Differences are between ends of runs, second experiment minus first, with 95 % intervals. Where both
-experiments draw the same random numbers, all numbers of the table are about the seeds that both
-have run, and differences are paired by seed; elsewhere they are of two samples.
+experiments draw the same random numbers, all numbers and curves are about the seeds that both have
+run, and differences are paired by seed; elsewhere they are of two samples.
 """
 
 import json
@@ -11,34 +11,45 @@ from itertools import product
 from pathlib import Path
 
 import pandas as pd
+from matplotlib import ticker
 from matplotlib.figure import Figure
 from scipy import stats
 
-from pgpd_hf import figures
+from pgpd_hf import aggregate, figures
 from pgpd_hf.statistics import mean_interval
-from pgpd_hf.tables import one_line, read_json, read_table, read_traces, run_paths, write_table
+from pgpd_hf.tables import one_line, read_json, read_traces, run_paths, write_table
 
 KEYS, RESULTS = ["algorithm", "evaluators"], Path("results")
 COLUMNS = "metric paired first second first_seeds second_seeds difference low high".split()
 
 
 def read(name):
-    """Ends of runs of an experiment, means of all its runs, and its configuration."""
+    """Runs of an experiment, its optimum and configuration, and bytes of its environment."""
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"EXPERIMENTS: names of finished experiments expected, got {name!r}")
-    traces = read_traces([*run_paths(folder)])
-    ends = traces.groupby([*KEYS, "seed"], dropna=False, sort=False).last()
-    optimum, curves = read_json(folder / "optimum.json"), read_table(folder / "aggregate.csv")
-    units, config = optimum.pop("units", None), read_json(folder / "provenance.json")["config"]
-    for metric, limits in figures.possible(optimum).items():
+    config = read_json(folder / "provenance.json")["config"]
+    environment = (folder / "environment.npz").read_bytes()
+    return (
+        read_traces([*run_paths(folder)]),
+        read_json(folder / "optimum.json"),
+        config,
+        environment,
+    )
+
+
+def means(traces, optimum):
+    """Curves with bands of values that a policy can have, in stored units."""
+    curves = aggregate(traces)
+    for metric, limits in figures.possible(optimum | {"units": None}).items():
         bands = [f"{metric}_low", f"{metric}_high"]
         curves[bands] = curves[bands].clip(*limits)
-    return ends, curves, config, units
+    return curves
 
 
-def differences(ends, paired):
+def differences(traces, paired):
     """A row for each algorithm, M and metric that both experiments have."""
+    ends = [it.groupby([*KEYS, "seed"], dropna=False, sort=False).last() for it in traces]
     groups = [dict([*table.groupby(KEYS, dropna=False, sort=False)]) for table in ends]
     rows = []
     for key, metric in product(groups[0], figures.METRICS):
@@ -46,8 +57,6 @@ def differences(ends, paired):
             continue
         first, second = (group[key][metric].droplevel(KEYS) for group in groups)
         if paired:
-            common = first.index.intersection(second.index)
-            first, second = first[common], second[common]
             difference = mean_interval(second - first)
         else:
             test = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
@@ -77,9 +86,12 @@ def draw(curves, names, algorithms):
                     end = {"marker": "o", "markevery": [-1]}
                     lines[label] = axes.plot(x, curve[metric], style, color=color, **end)[0]
             axes.axhline(0, color="0.3", linewidth=0.8)
+            axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
             axes.xaxis.set_major_formatter("{x:,.0f}")
+            shown = pd.concat([it[it["algorithm"] == algorithm] for it in curves])
+            axes.set_ylim(*figures.limits(shown, metric))
             title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
-            ylabel = figures.metric_label(curves[0], metric)
+            ylabel = figures.metric_label(curves[0], metric).strip("()")
             axes.set(xlabel="iteration", ylabel=ylabel, title=title)
         figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
     return figure
@@ -89,10 +101,15 @@ def main():
     names = sys.argv[1:]
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"EXPERIMENTS: two names expected, got {' '.join(names)!r}")
-    ends, curves, configs, units = zip(*map(read, names), strict=True)
+    traces, optima, configs, environments = zip(*map(read, names), strict=True)
+    paired = configs[0]["purpose"] == configs[1]["purpose"]
+    if paired:
+        both = {*traces[0]["seed"]} & {*traces[1]["seed"]}
+        traces = [it[it["seed"].isin(both)] for it in traces]
+    units = [it.get("units") for it in optima]
     common = units[0] if units[0] == units[1] else None
-    ends, curves = ([figures.in_units(it, common) for it in tables] for tables in (ends, curves))
-    table = differences(ends, paired=configs[0]["purpose"] == configs[1]["purpose"])
+    curves = [figures.in_units(means(*it), common) for it in zip(traces, optima, strict=True)]
+    table = differences([figures.in_units(it, common) for it in traces], paired)
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
@@ -102,12 +119,13 @@ def main():
     shown = shown.rename(columns={"first": names[0], "second": names[1]})
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
     seeds = table["first_seeds"].max()
-    same = f", over seeds that both have ({seeds})" if table["paired"].all() else ""
+    same = f", over seeds that both have ({seeds})" if paired else ""
     print(f"\nEnds of runs{same}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
     first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
-    if configs[0]["environment"] != configs[1]["environment"]:
-        stored = " Values are in stored units, since units differ." if units[0] != units[1] else ""
-        print(f"Environments differ, and so do best policies.{stored}")
+    if environments[0] != environments[1]:
+        print("Environments differ, and so do best policies.")
+    if units[0] != units[1]:
+        print("Values are in stored units, since units differ.")
     print("Settings that differ:")
     for key in sorted({*first, *second} - {"name"}):
         if first.get(key) != second.get(key):

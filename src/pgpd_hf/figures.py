@@ -207,7 +207,7 @@ def _iteration_label(last):
     return rf"iteration ({each}, ${total} \times M$ in all)"
 
 
-def _limits(aggregate, metric):
+def limits(aggregate, metric):
     """Ends of an axis with curves and bands; a wide band leaves it, and does not flatten curves."""
     ends = [(0.0, 0.0)]
     for _, table in aggregate.groupby("algorithm"):
@@ -221,7 +221,7 @@ def _limits(aggregate, metric):
 
 def _finish(panels, metric, aggregate):
     """Write the name of each curve where it ends, in panels that share their vertical axis."""
-    bottom, top = _limits(aggregate, metric)
+    bottom, top = limits(aggregate, metric)
     if metric == "constraint_violation" or bottom < -0.1 * top:  # for words below the curves
         bottom -= 0.06 * (top - bottom)
     bottom = min(bottom, -0.13 * top)
