@@ -81,7 +81,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     traces, optimum, *_ = tool["read"]("mine")
     curves = tool["means"](traces, optimum)
     assert curves["constraint_violation_high"].max() == 0.02  # of what a policy can have
-    write_json(optimum | {"units": None}, tmp_path / "results/mine/optimum.json")
+    write_json(optimum | {"units": None}, tmp_path / "results/yours/optimum.json")
     assert "Values are in stored units, " in call("overlay.py", "mine", "yours")
     row = read_table(tmp_path / "results/overlay/mine-yours.csv").iloc[0]
     assert row["difference"] == pytest.approx(expected[2] / 10)  # not in the units of one of them
