@@ -74,7 +74,8 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert means == pytest.approx(expected, rel=1e-9)
     assert f"\nSettings that differ:\n{differing}results/" in said
     assert ("over seeds that both have (3)" in said) == paired
-    assert ("\nEnvironments differ, " in said) != paired
+    assert ("\nEnvironments differ: " in said) != paired
+    assert "\nGaps and violations are in units of the reward and of the cost.\n" in said
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
     tool = runpy.run_path(str(ROOT / "tools/overlay.py"))
@@ -82,7 +83,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     curves = tool["means"](traces, optimum)
     assert curves["constraint_violation_high"].max() == 0.02  # of what a policy can have
     write_json(optimum | {"units": None}, tmp_path / "results/yours/optimum.json")
-    assert "Values are in stored units, " in call("overlay.py", "mine", "yours")
+    assert "\nGaps and violations are in stored units.\n" in call("overlay.py", "mine", "yours")
     row = read_table(tmp_path / "results/overlay/mine-yours.csv").iloc[0]
     assert row["difference"] == pytest.approx(expected[2] / 10)  # not in the units of one of them
 
@@ -100,8 +101,8 @@ def test_overlay_without_two_finished_experiments_is_refused(tmp_path, call):
     for names, message in (
         (["none", "mine"], "EXPERIMENTS: names of .* expected, got 'none'$"),
         (["mine", "none"], ".*No such file .*results/mine/runs/"),
-        (["mine"], "EXPERIMENTS: two names expected, got 'mine'$"),
-        (["mine", "mine"], "EXPERIMENTS: two names expected, got 'mine mine'$"),
+        (["mine"], "EXPERIMENTS: two different names expected, got 'mine'$"),
+        (["mine", "mine"], "EXPERIMENTS: two different names expected, got 'mine mine'$"),
     ):
         with pytest.raises(SystemExit, match=f"^error: {message}"):
             call("overlay.py", *names)

@@ -100,16 +100,21 @@ def draw(curves, names, algorithms):
 def main():
     names = sys.argv[1:]
     if len(names) != 2 or names[0] == names[1]:
-        raise ValueError(f"EXPERIMENTS: two names expected, got {' '.join(names)!r}")
+        raise ValueError(f"EXPERIMENTS: two different names expected, got {' '.join(names)!r}")
     traces, optima, configs, environments = zip(*map(read, names), strict=True)
     paired = configs[0]["purpose"] == configs[1]["purpose"]
     if paired:
         both = {*traces[0]["seed"]} & {*traces[1]["seed"]}
         traces = [it[it["seed"].isin(both)] for it in traces]
     units = [it.get("units") for it in optima]
-    common = units[0] if units[0] == units[1] else None
-    curves = [figures.in_units(means(*it), common) for it in zip(traces, optima, strict=True)]
-    table = differences([figures.in_units(it, common) for it in traces], paired)
+    if stored := None in units:
+        units = [None, None]
+    curves = [means(*it) for it in zip(traces, optima, strict=True)]
+    curves, traces = (
+        [figures.in_units(*it) for it in zip(tables, units, strict=True)]
+        for tables in (curves, traces)
+    )
+    table = differences(traces, paired)
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
@@ -122,10 +127,14 @@ def main():
     same = f", over seeds that both have ({seeds})" if paired else ""
     print(f"\nEnds of runs{same}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
     first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
+    told = "in stored units" if stored else "in units of the reward and of the cost"
+    print(f"Gaps and violations are {told}.")
     if environments[0] != environments[1]:
-        print("Environments differ, and so do best policies.")
-    if units[0] != units[1]:
-        print("Values are in stored units, since units differ.")
+        print(
+            "Environments differ: each is measured by its own best policy and threshold (stored):"
+        )
+        for key in ("reward_value", "threshold"):
+            print(f"  {key}:", ", ".join(f"{it[key]:.4g}" for it in optima))
     print("Settings that differ:")
     for key in sorted({*first, *second} - {"name"}):
         if first.get(key) != second.get(key):
