@@ -75,6 +75,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     assert f"\nSettings that differ:\n{differing}results/" in said
     assert ("over seeds that both have (3)" in said) == paired
     assert ("\nEnvironments differ: " in said) != paired
+    assert ("\n  reward_value: 0.7, 0.7\n  threshold: 0.02, 0.02\n" in said) != paired
     assert "\nGaps and violations are in units of the reward and of the cost.\n" in said
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}

@@ -28,14 +28,9 @@ def read(name):
     folder = RESULTS / name
     if not (folder / "provenance.json").is_file():
         raise ValueError(f"EXPERIMENTS: names of finished experiments expected, got {name!r}")
+    traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
     config = read_json(folder / "provenance.json")["config"]
-    environment = (folder / "environment.npz").read_bytes()
-    return (
-        read_traces([*run_paths(folder)]),
-        read_json(folder / "optimum.json"),
-        config,
-        environment,
-    )
+    return traces, optimum, config, (folder / "environment.npz").read_bytes()
 
 
 def means(traces, optimum):
@@ -110,11 +105,8 @@ def main():
     if stored := None in units:
         units = [None, None]
     curves = [means(*it) for it in zip(traces, optima, strict=True)]
-    curves, traces = (
-        [figures.in_units(*it) for it in zip(tables, units, strict=True)]
-        for tables in (curves, traces)
-    )
-    table = differences(traces, paired)
+    curves = [figures.in_units(*it) for it in zip(curves, units, strict=True)]
+    table = differences([figures.in_units(*it) for it in zip(traces, units, strict=True)], paired)
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
@@ -126,16 +118,14 @@ def main():
     seeds = table["first_seeds"].max()
     same = f", over seeds that both have ({seeds})" if paired else ""
     print(f"\nEnds of runs{same}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
-    first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
     told = "in stored units" if stored else "in units of the reward and of the cost"
     print(f"Gaps and violations are {told}.")
     if environments[0] != environments[1]:
-        print(
-            "Environments differ: each is measured by its own best policy and threshold (stored):"
-        )
+        print("Environments differ: each has its own best policy and threshold (in stored units):")
         for key in ("reward_value", "threshold"):
             print(f"  {key}:", ", ".join(f"{it[key]:.4g}" for it in optima))
     print("Settings that differ:")
+    first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
     for key in sorted({*first, *second} - {"name"}):
         if first.get(key) != second.get(key):
             both = (json.dumps(it[key]) if key in it else "-" for it in (first, second))

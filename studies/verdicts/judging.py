@@ -159,10 +159,10 @@ def _judge(statement, runs, level):
         return row | {"verdict": "not asked", "why": str(reason)}
     inside, outside, distances = zip(*map(_test, parts, estimates), strict=True)
     shown, against = max(inside), min(1.0, len(parts) * min(outside))
-    # The part that decides; of several with the same p value, the part that is furthest outside.
-    ranks = [*zip(outside if against <= level else np.negative(inside), distances, strict=True)]
-    if shown <= level:  # p values of all parts may be as good as zero
+    if shown <= level:  # then p values of all parts may be as good as zero
         ranks = distances
+    else:  # of several parts with the same p value, the part that is furthest outside decides
+        ranks = [*zip(outside if against <= level else np.negative(inside), distances, strict=True)]
     place = ranks.index(min(ranks))
     part, (value, error, freedom) = parts[place], estimates[place]
     half = float(special.stdtrit(freedom, 1 - level)) * error
