@@ -205,6 +205,8 @@ def test_no_level_is_promised_where_it_does_not_hold():
     shorter = steps[short | (steps["trajectory"] != last)]
     learned = pgpd_hf.learn_from_votes(cmdp, shorter, votes[about], independent=True, **given)
     assert learned.doubts == ()
+    learned = pgpd_hf.learn_from_votes(cmdp, shorter, votes, independent=True, **given)
+    assert learned.doubts == (f"trajectory {last} is cut off where 6% of a value is left",)
     steps.loc[steps["state"] == 1, "action"] = 1
     with pytest.warns(UserWarning, match="^1 pairs .* were never seen, so votes tell nothing of"):
         pgpd_hf.learn_from_votes(cmdp, steps, votes)

@@ -42,7 +42,7 @@ def finish(folder, purpose, seeds):
     write_table(trace[:9], runs / "seeds0000-0000.csv")  # of a shorter experiment
     write_table(aggregate(trace), folder / "aggregate.csv")
     (folder / "environment.npz").write_text(purpose)
-    algorithms = {"npgpd_hf": {"primal_step": seeds / 10}, folder.name: {}}
+    algorithms = {"npgpd_hf": {"primal_step": seeds / 10}, folder.name: {"iterations": 9}}
     config = {"algorithms": algorithms, "purpose": purpose}
     config |= {"environment": {"instance": len(purpose)}, "horizon": 3, "link": "logistic"}
     write_json({"config": config}, folder / "provenance.json")
@@ -57,7 +57,8 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     """In another family of random streams no seed is the same: there are two samples."""
     first = finish(tmp_path / "results/mine", "typical", 3)
     second = finish(tmp_path / "results/yours", purpose, 5)
-    differing = "  algorithms.npgpd_hf.primal_step: 0.3, 0.5\n"
+    differing = "  algorithms.mine.iterations: 9, -\n  algorithms.npgpd_hf.primal_step: 0.3, 0.5\n"
+    differing += "  algorithms.yours.iterations: -, 9\n"
     if paired := purpose == "typical":
         second = second[:3]
         tested = stats.ttest_rel(second, first)

@@ -165,7 +165,7 @@ def learn_from_votes(
         lower = float(direction @ judged.theta) - judged.width(direction, level, independent)
         few = not independent and judged.people(direction) < _FEWEST - 0.5
     voted = visits[np.unique(given[["first", "second"]])][:, :-1].any(0).reshape(choices.shape)
-    unseen, told = choices & ~voted & ~ends[:, None], "so votes tell nothing of them"
+    unseen, told = choices & ~voted, "so votes tell nothing of them"
     if process.transition is None:
         unseen, told = ~choices, "and are not chosen"
     if unseen.any():
