@@ -8,7 +8,7 @@ from scipy import stats
 from pgpd_hf import CMDP, aggregate, random_cmdp, run
 from pgpd_hf.runs import VALUES
 from pgpd_hf.statistics import loglog_slope
-from pgpd_hf.tables import one_line, read_traces, write_table
+from pgpd_hf.tables import one_line, read_json, read_traces, write_table
 
 
 def test_aggregate_has_a_row_for_each_curve_and_iteration_whatever_the_order():
@@ -43,6 +43,8 @@ def test_damaged_table_is_refused_in_one_line(tmp_path):
         path.write_text(wrong)
         with pytest.raises(ValueError, match=r"seeds.*\.csv: damaged, .* expected; remove it\Z"):
             read_traces([path, other])
+    with pytest.raises(ValueError, match=r"\.csv: damaged, JSON expected; remove it\Z"):
+        read_json(path)
 
 
 @pytest.mark.parametrize(

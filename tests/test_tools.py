@@ -15,8 +15,8 @@ from pgpd_hf.tables import read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[1]
 CHECKS = runpy.run_path(str(ROOT / "workflow/scripts/configuration.py"))
-UNITS = {"reward_unit": 10.0, "cost_unit": 2.0}
-SETTING = {"iterations": 9, "horizon": 3, "evaluators": 4, "primal_step": 0.1, "dual_step": 0.1}
+UNITS = {"reward_unit": 10.0, "cost_unit": 2.0, "reward_zero": 1.0, "cost_zero": 1.0}
+SETTING = {"iterations": 9, "horizon": 3, "primal_step": 0.1, "dual_step": 0.1}
 
 
 @pytest.fixture
@@ -32,15 +32,16 @@ def call(tmp_path, monkeypatch, capsys):
     return call
 
 
-def finish(folder, purpose, seeds):
-    """What an experiment leaves in its folder, in units of its own; gaps at its ends."""
+def finish(folder, purpose, seeds, others=()):
+    """What an experiment leaves in its folder, in units of its own; gaps at its ends for M = 4."""
     options = SETTING | {"seeds": range(seeds), "purpose": purpose, "primal_step": seeds / 10}
-    trace = run(random_cmdp(), "npgpd_hf", **options)
-    runs = folder / "runs/npgpd_hf/M4"
-    runs.mkdir(parents=True)
-    write_table(trace, runs / f"seeds0000-000{seeds - 1}.csv")
-    write_table(trace[:9], runs / "seeds0000-0000.csv")  # of a shorter experiment
-    write_table(aggregate(trace), folder / "aggregate.csv")
+    traces = [run(random_cmdp(), "npgpd_hf", evaluators=M, **options) for M in (4, *others)]
+    for M, trace in zip((4, *others), traces, strict=True):
+        runs = folder / f"runs/npgpd_hf/M{M or 'inf'}"
+        runs.mkdir(parents=True)
+        write_table(trace, runs / f"seeds0000-000{seeds - 1}.csv")
+        write_table(trace[:9], runs / "seeds0000-0000.csv")  # of a shorter experiment
+    write_table(aggregate(pd.concat(traces)), folder / "aggregate.csv")
     (folder / "environment.npz").write_text(purpose)
     algorithms = {"npgpd_hf": {"primal_step": seeds / 10}, folder.name: {"iterations": 9}}
     config = {"algorithms": algorithms, "purpose": purpose}
@@ -49,16 +50,15 @@ def finish(folder, purpose, seeds):
     optimum = {"reward_value": 0.7, "threshold": 0.02, "slack": 0.1, "unconstrained": {}}
     optimum["unconstrained"]["reward_value"], optimum["units"] = 0.8, UNITS
     write_json(optimum, folder / "optimum.json")
-    return 10 * trace.query("iteration == 9")["optimality_gap"].to_numpy()
+    return 10 * traces[0].query("iteration == 9")["optimality_gap"].to_numpy()
 
 
 @pytest.mark.parametrize("purpose", ["typical", "other"])
 def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purpose):
     """In another family of random streams no seed is the same: there are two samples."""
     first = finish(tmp_path / "results/mine", "typical", 3)
-    second = finish(tmp_path / "results/yours", purpose, 5)
-    differing = "  algorithms.mine.iterations: 9, -\n  algorithms.npgpd_hf.primal_step: 0.3, 0.5\n"
-    differing += "  algorithms.yours.iterations: -, 9\n"
+    second = finish(tmp_path / "results/yours", purpose, 5, others=[None])
+    differing = "  algorithms.npgpd_hf.primal_step: 0.3, 0.5\n"
     if paired := purpose == "typical":
         second = second[:3]
         tested = stats.ttest_rel(second, first)
@@ -74,9 +74,12 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     means = row[["first", "second", "difference", "low", "high"]].tolist()
     assert means == pytest.approx(expected, rel=1e-9)
     assert f"\nSettings that differ:\n{differing}results/" in said
-    assert ("over seeds that both have (3)" in said) == paired
+    assert ("; paired by seed, 3 that both have.\n" in said) == paired
+    assert ("; 3 and 5 seeds, not paired.\n" in said) != paired
+    assert "\nOnly in yours: npgpd_hf with M = inf\n" in said and "Only in mine" not in said
     assert ("\nEnvironments differ: " in said) != paired
-    assert ("\n  reward_value: 0.7, 0.7\n  threshold: 0.02, 0.02\n" in said) != paired
+    best = "".join(f"\n  {name}: reward 8, cost at most 0.96" for name in ("mine", "yours"))
+    assert (best in said) != paired
     assert "\nGaps and violations are in units of the reward and of the cost.\n" in said
     made = {path.suffix for path in (tmp_path / "results/overlay").iterdir()}
     assert made == {".csv", ".pdf", ".svg", ".png"}
@@ -98,13 +101,14 @@ def test_partial_ten_of_a_shorter_run_is_not_recorded(tmp_path):
 
 
 def test_overlay_without_two_finished_experiments_is_refused(tmp_path, call):
-    finish(tmp_path / "results/mine", "typical", 3)
+    for name in ("mine", "yours"):
+        finish(tmp_path / "results" / name, "typical", 3)
     (tmp_path / "results/mine/runs/npgpd_hf/M4/seeds0000-0002.csv").unlink()
     for names, message in (
-        (["none", "mine"], "EXPERIMENTS: names of .* expected, got 'none'$"),
-        (["mine", "none"], ".*No such file .*results/mine/runs/"),
-        (["mine"], "EXPERIMENTS: two different names expected, got 'mine'$"),
-        (["mine", "mine"], "EXPERIMENTS: two different names expected, got 'mine mine'$"),
+        (["none", "mine"], r"EXPERIMENTS: two of .* \(mine, yours\) expected, got 'none mine'$"),
+        (["mine"], "EXPERIMENTS: two of .*, got 'mine'$"),
+        (["mine", "mine"], "EXPERIMENTS: two of .*, got 'mine mine'$"),
+        (["mine", "yours"], ".*No such file .*results/mine/runs/"),
     ):
         with pytest.raises(SystemExit, match=f"^error: {message}"):
             call("overlay.py", *names)

@@ -16,18 +16,18 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from pgpd_hf import aggregate, figures
+from pgpd_hf.costs import Units
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.tables import one_line, read_json, read_traces, run_paths, write_table
 
 KEYS, RESULTS = ["algorithm", "evaluators"], Path("results")
 COLUMNS = "metric paired first second first_seeds second_seeds difference low high".split()
+COLOURS = "#1b5e7d", "#c2571a"
 
 
 def read(name):
     """Runs of an experiment, its optimum and configuration, and bytes of its environment."""
     folder = RESULTS / name
-    if not (folder / "provenance.json").is_file():
-        raise ValueError(f"EXPERIMENTS: names of finished experiments expected, got {name!r}")
     traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
     config = read_json(folder / "provenance.json")["config"]
     return traces, optimum, config, (folder / "environment.npz").read_bytes()
@@ -42,15 +42,20 @@ def means(traces, optimum):
     return curves
 
 
+def by_key(table):
+    """Rows of a table, by algorithm and M."""
+    return dict([*table.groupby(KEYS, dropna=False, sort=False)])
+
+
 def differences(traces, paired):
     """A row for each algorithm, M and metric that both experiments have."""
     ends = [it.groupby([*KEYS, "seed"], dropna=False, sort=False).last() for it in traces]
-    groups = [dict([*table.groupby(KEYS, dropna=False, sort=False)]) for table in ends]
+    firsts, seconds = map(by_key, ends)
     rows = []
-    for key, metric in product(groups[0], figures.METRICS):
-        if key not in groups[1]:
+    for key, metric in product(firsts, figures.METRICS):
+        if key not in seconds:
             continue
-        first, second = (group[key][metric].droplevel(KEYS) for group in groups)
+        first, second = (it[key][metric].droplevel(KEYS) for it in (firsts, seconds))
         if paired:
             difference = mean_interval(second - first)
         else:
@@ -63,46 +68,64 @@ def differences(traces, paired):
     return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
-def draw(curves, names, algorithms):
-    """Algorithms down, gap and violation across; the second experiment is dashed."""
-    labels, lines = figures.algorithm_labels(pd.concat(curves)), {}
+def draw(curves, names, table):
+    """A panel for each row of the table: M across, gap and violation of each algorithm down."""
+    labels, tables = figures.algorithm_labels(pd.concat(curves)), [*map(by_key, curves)]
+    kinds = [*product(table["algorithm"].unique(), figures.METRICS)]
+    numbers = [*dict.fromkeys(table["evaluators"])]
+    rows = {(it.algorithm, it.metric, it.evaluators): it for it in table.itertuples()}
     with figures.styled():
-        figure = Figure(figsize=(6.9, 2.4 * len(algorithms) + 0.6))
-        grid = figure.subplots(len(algorithms), len(figures.METRICS), squeeze=False)
-        panels = product(algorithms, figures.METRICS)
-        for (algorithm, metric), axes in zip(panels, grid.flat, strict=True):
-            for table, name, style in zip(curves, names, ["-", "--"], strict=True):
-                table = table[table["algorithm"] == algorithm]
-                for number, curve in table.groupby("evaluators", dropna=False):
-                    x, color = curve["iteration"], figures.evaluators_color(number)
-                    band = curve[f"{metric}_low"], curve[f"{metric}_high"]
-                    axes.fill_between(x, *band, color=color, alpha=0.15, linewidth=0)
-                    label = f"{figures.evaluators_label(number)}, {name}"
-                    end = {"marker": "o", "markevery": [-1]}
-                    lines[label] = axes.plot(x, curve[metric], style, color=color, **end)[0]
+        figure = Figure(figsize=(max(4.2, 0.5 + 2.3 * len(numbers)), 0.5 + 1.9 * len(kinds)))
+        grid = figure.subplots(len(kinds), len(numbers), squeeze=False)
+        for axes, ((algorithm, metric), M) in zip(grid.flat, product(kinds, numbers), strict=True):
+            row = rows.get((algorithm, metric, M))
+            axes.set_visible(row is not None)
+            if row is None:
+                continue
+            pair = [it[algorithm, M] for it in tables]
+            for curve, name, color in zip(pair, names, COLOURS, strict=True):
+                x, band = curve["iteration"], (curve[f"{metric}_low"], curve[f"{metric}_high"])
+                axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
+                axes.plot(x, curve[metric], "-o", color=color, label=name, markevery=[-1])
             axes.axhline(0, color="0.3", linewidth=0.8)
             axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
             axes.xaxis.set_major_formatter("{x:,.0f}")
-            shown = pd.concat([it[it["algorithm"] == algorithm] for it in curves])
-            axes.set_ylim(*figures.limits(shown, metric))
-            title = f"{labels[algorithm]}: {metric.replace('_', ' ')}"
-            ylabel = figures.metric_label(curves[0], metric).strip("()")
-            axes.set(xlabel="iteration", ylabel=ylabel, title=title)
-        figure.legend(lines.values(), lines, ncols=2, loc="outside upper center")
+            axes.set_ylim(*figures.limits(pd.concat(pair), metric))
+            label = f"{metric.replace('_', ' ')} {figures.metric_label(curves[0], metric)}"
+            axes.set_ylabel(label, fontsize=7)
+            interval = f" [{row.low:+.4f}, {row.high:+.4f}]" if pd.notna(row.low) else ""
+            found = f"{row.difference:+.4f}{interval}".replace("-", "\N{MINUS SIGN}")
+            axes.set_title(f"{labels[algorithm]}, {figures.evaluators_label(M)}\n{found}")
+        figure.supxlabel("iteration", fontsize=8)
+        told = f"in titles: {names[1]} minus {names[0]} at the end, with 95 % intervals"
+        lines = axes.get_legend_handles_labels()
+        figure.legend(*lines, title=told, ncols=2, loc="outside upper center")
     return figure
+
+
+def shared(config, other):
+    """Settings of what is compared: without rates, and algorithms that only one experiment has."""
+    algorithms = {
+        name: it for name, it in config["algorithms"].items() if name in other["algorithms"]
+    }
+    settings = {key: it for key, it in config.items() if key not in ("name", "rates")}
+    return pd.json_normalize(settings | {"algorithms": algorithms}).iloc[0].to_dict()
 
 
 def main():
     names = sys.argv[1:]
-    if len(names) != 2 or names[0] == names[1]:
-        raise ValueError(f"EXPERIMENTS: two different names expected, got {' '.join(names)!r}")
+    finished = sorted(path.parent.name for path in RESULTS.glob("*/provenance.json"))
+    if len(names) != 2 or len({*names} & {*finished}) != 2:
+        known = ", ".join(finished) or "none; make figures and make figures CONFIG=... run them"
+        told = f"two of those that have run ({known}) expected, got {' '.join(names)!r}"
+        raise ValueError(f"EXPERIMENTS: {told}")
     traces, optima, configs, environments = zip(*map(read, names), strict=True)
     paired = configs[0]["purpose"] == configs[1]["purpose"]
     if paired:
         both = {*traces[0]["seed"]} & {*traces[1]["seed"]}
         traces = [it[it["seed"].isin(both)] for it in traces]
     units = [it.get("units") for it in optima]
-    if stored := None in units:
+    if None in units:
         units = [None, None]
     curves = [means(*it) for it in zip(traces, optima, strict=True)]
     curves = [figures.in_units(*it) for it in zip(curves, units, strict=True)]
@@ -110,23 +133,35 @@ def main():
     folder, title = RESULTS / "overlay", "-".join(names)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
-    figures.save(draw(curves, names, table["algorithm"].unique()), folder, title)
+    figures.save(draw(curves, names, table), folder, title)
     table["M"] = table["evaluators"].astype(object).fillna("inf")
-    shown = table[["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]]
-    shown = shown.rename(columns={"first": names[0], "second": names[1]})
+    columns = ["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]
+    shown = table[columns].rename(columns={"first": names[0], "second": names[1]})
     print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
-    seeds = table["first_seeds"].max()
-    same = f", over seeds that both have ({seeds})" if paired else ""
-    print(f"\nEnds of runs{same}. Differences: {names[1]} minus {names[0]}, 95 % intervals.")
-    told = "in stored units" if stored else "in units of the reward and of the cost"
-    print(f"Gaps and violations are {told}.")
+    seeds = f"{table['first_seeds'].max()} and {table['second_seeds'].max()} seeds, not paired"
+    if paired:
+        seeds = f"paired by seed, {table['first_seeds'].max()} that both have"
+    print(f"\nEnds of runs: {names[1]} minus {names[0]}, 95 % intervals; {seeds}.")
+    told = "stored units" if None in units else "units of the reward and of the cost"
+    print(f"Gaps and violations are in {told}.")
+    if table["low"].isna().any():
+        print("none: one seed has no interval.")
+    for name, runs, others in zip(names, traces, traces[::-1], strict=True):
+        if missing := [key for key in by_key(runs) if key not in by_key(others)]:
+            told = (f"{it} with M = {'inf' if pd.isna(M) else M}" for it, M in missing)
+            print(f"Only in {name}: {', '.join(told)}")
     if environments[0] != environments[1]:
-        print("Environments differ: each has its own best policy and threshold (in stored units):")
-        for key in ("reward_value", "threshold"):
-            print(f"  {key}:", ", ".join(f"{it[key]:.4g}" for it in optima))
+        print("Environments differ: each has its own best safe policy and threshold:")
+        for name, optimum, unit in zip(names, optima, units, strict=True):
+            best, bound = optimum["reward_value"], optimum["threshold"]
+            told = f"V_r = {best:.4g}, b = {bound:.4g}"
+            if unit is not None:
+                reward, cost = Units(**unit).shown(best, bound)
+                told = f"reward {reward}, cost at most {cost}"
+            print(f"  {name}: {told}")
     print("Settings that differ:")
-    first, second = (pd.json_normalize(config).iloc[0].to_dict() for config in configs)
-    for key in sorted({*first, *second} - {"name"}):
+    first, second = shared(*configs), shared(*configs[::-1])
+    for key in sorted({*first, *second}):
         if first.get(key) != second.get(key):
             both = (json.dumps(it[key]) if key in it else "-" for it in (first, second))
             print(f"  {key}: {', '.join(both)}")

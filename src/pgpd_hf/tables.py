@@ -69,7 +69,10 @@ def write_json(content, path):
 
 def read_json(path):
     """Read keys and values."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: damaged, JSON expected; remove it") from error
 
 
 def read_optimum(path):

@@ -78,7 +78,9 @@ def chosen(name=None, margin=None):
     if margin is None:
         return [STATEMENTS[name]] if name else [*STATEMENTS.values()]
     if name is None or STATEMENTS[name].margin is None:
-        raise ValueError(f"MARGIN: a STATEMENT that has a margin expected, got {name or 'none'}")
+        known = ", ".join(it for it in STATEMENTS if STATEMENTS[it].margin is not None)
+        told = f"a STATEMENT that has a margin ({known}) expected, got {name or 'none'}"
+        raise ValueError(f"MARGIN: {told}")
     if not (isinstance(margin, int | float) and 0 <= margin < math.inf):
         raise ValueError(f"MARGIN: a number of at least 0 expected, got {margin!r}")
     return [replace(STATEMENTS[name], margin=margin)]

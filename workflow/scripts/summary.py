@@ -67,8 +67,7 @@ def cautions(config, default):
         changed = others + [key for key in given if given[key] != usual.get(key)]
         if kept and changed:
             start = f"{ALGORITHMS[name].label} has the default's {' and '.join(kept)}"
-            start += f", found with other values of {', '.join(changed)}"
-            yield f"{start}: see make steps, unless it found them."
+            yield f"{start}, found with other values of {', '.join(changed)}: see make steps."
 
 
 with one_line():

@@ -35,7 +35,7 @@ def test_a_single_statement_runs_what_it_needs(snakemake, jobs):
         (["statement=gap"], "STATEMENT: one of npgpd_gap_falls_fast, "),
         (["statement=npgpd_gap_plateaus", "margin=nan"], "MARGIN: a number of at least 0 expected"),
         (["statement=npgpd_gap_most_gain_16_64", "margin=1"], "MARGIN: a STATEMENT that has a mar"),
-        (["margin=1"], "MARGIN: a STATEMENT that has a margin expected, got none"),
+        (["margin=1"], "MARGIN: a STATEMENT that has a margin (npgpd_gap_falls_fast, "),
         (["judged=few"], "SEEDS: a number from 1 to 10000 expected, got 'few'"),
         (["judged=10001"], "SEEDS: a number from 1 to 10000 expected, got 10001"),
         (["fresh=rev1"], "FRESH: 1, or a word of small letters expected, got 'rev1'"),
