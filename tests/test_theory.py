@@ -62,7 +62,6 @@ def test_bias_of_a_single_evaluator_is_told_where_l_is_infinite():
         ({"scale": 1.5}, {}, "scale"),
         ({"threshold": -0.1}, {}, "threshold"),
         ({"initial": [0.5, 0.5, 0.0]}, {"primal_step": 0.1, "dual_step": 0.1}, "initial"),
-        ({}, {"evaluators": 1}, "evaluators"),
         ({}, {"normalize": "linear"}, "normalize"),
         ({}, {"random_answers": 0.1}, "random_answers"),
         ({}, {"directions": "tangent"}, "directions"),

@@ -81,8 +81,6 @@ def _require_assumptions(cmdp, algorithm, setting, G):
     if not 0 <= cmdp.threshold <= G:
         told = f"in [0, G(H)] = [0, {G:g}] expected, got {cmdp.threshold:g}"
         raise OutsideAssumptions(f"threshold: {told}")
-    if algorithm.evaluators == 1:
-        raise OutsideAssumptions("evaluators: M >= 2 expected, since log 1 = 0 hides an error")
     if not math.isfinite(LINKS[algorithm.link].inverse_lipschitz(G)):
         raise OutsideAssumptions(f"link: its inverse is not Lipschitz up to {G:g} (line 178)")
     own = {"parameterization": type(algorithm).parameterization, "directions": "sphere"}

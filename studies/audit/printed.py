@@ -146,7 +146,6 @@ def make_constants(cmdp, optimum, setting):
         0 <= cmdp.threshold <= largest,
         f"threshold: in [0, G(H)] = [0, {largest:g}] expected, got {cmdp.threshold:g}",
     )
-    require(setting.evaluators != 1, "evaluators: M >= 2 expected, since log 1 hides an error")
     require(
         math.isfinite(link.inverse_lipschitz(largest)),
         f"link: its inverse is not Lipschitz up to {largest:g} (line 178)",

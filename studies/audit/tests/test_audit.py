@@ -16,7 +16,7 @@ from audit.printed import Setting, make_constants
 from audit.problems import Problem
 from scipy import special, stats
 
-from pgpd_hf import CMDP, ZPGPDHF, random_cmdp, run, solve
+from pgpd_hf import CMDP, NPGPDHF, ZPGPDHF, random_cmdp, run, solve
 from pgpd_hf.optimum import maximize
 from pgpd_hf.policies import unit_direction
 from pgpd_hf.primal_dual import Run, State
@@ -119,6 +119,26 @@ def test_theorem_2_cannot_hold_without_n():
     assert average_gap(cmdp, "pg_pd", 4000, seeds=[0]).item() < 0.5 * deterministic
     bound = printed.theorem_2_gap(constants_of(cmdp, KNOWN, iterations=10**40))
     assert bound < deterministic / 100
+
+
+def test_theorem_2_s_gap_and_violation_stay_where_reward_is_utility():
+    """Lemma 4.13 of the note: with M infinite policies are random vertices, whatever lambda is.
+
+    So the gap is 1/4 and the violation 0.15 on average. Intervals cover for 99.9 % of all seeds.
+    """
+    signal = [[1, 0.5], [0, 0]]
+    cmdp = CMDP(np.full((2, 2, 2), 0.5), signal, signal, [0.5, 0.5], 0.5, 0.9)
+    for iterations, rounds in ((1000, 1), (10000, 1), (1000, 10)):
+        algorithm = replace(KNOWN, rounds=rounds).algorithm(ZPGPDHF)
+        how = {"seeds": range(8), "iterations": iterations, "checkpoints": [iterations - 1]}
+        trace = run(cmdp, algorithm, **how)
+        assert (trace["multiplier"] > 0).any()
+        for metric, expected in (("optimality_gap", 0.25), ("constraint_violation", 0.15)):
+            _, low, high = mean_interval(trace[f"mean_{metric}"], 0.999)
+            assert low < expected < high < low + 0.05
+    constants = constants_of(cmdp, KNOWN, iterations=10**26)
+    assert printed.theorem_2_gap(constants) < 0.1
+    assert printed.theorem_2_violation(constants, complete=True) < 0.1
 
 
 def test_finitely_many_evaluators_contradict_theorem_2_s_bound_if_they_are_very_many():
@@ -336,6 +356,69 @@ def test_lemma_1878_fails_on_average_for_a_million_evaluators():
     assert mean_interval(shortfall)[1] > 1.5 * printed.one_step(problem.constants) > 0.4
 
 
+def tickets(chances, utility):
+    """In the first state each action is a ticket; whoever has won earns 1 in each later step."""
+    transition = np.zeros((3, len(chances), 3))
+    transition[0] = np.column_stack([np.zeros_like(chances), chances, 1 - chances])
+    transition[1, :, 1] = transition[2, :, 2] = 1
+    reward = np.zeros((3, len(chances)))
+    reward[1] = 1
+    utility, threshold = (reward, 0.9) if utility is None else (np.full_like(reward, utility), 0.5)
+    return CMDP(transition, reward, utility, [1.0, 0, 0], 0.5, threshold)
+
+
+def test_lemma_1953_fails_where_tickets_hardly_differ():
+    """The difference of their logits walks at random: for eta_2 -> 0 gaps add up to 1/(8 eps).
+
+    Steps of the walk are differences of two tickets; its law is computed exactly.
+    """
+    eps, iterations, ends = 0.01, 20000, np.arange(-1000, 2000)
+    cmdp = tickets(np.array([0.5 + eps, 0.5 - eps]), utility=1.0)
+    problem = problem_of(cmdp, replace(KNOWN, iterations=iterations))
+    estimates = sample_advantages(problem, uniform(3, 2), 4000)[:, 0, 0]
+    steps = estimates[:, 0] - estimates[:, 1]
+    np.testing.assert_allclose(steps, np.rint(steps), atol=1e-9)
+    up, down = (0.5 + eps) ** 2, (0.5 - eps) ** 2
+    counts = [(np.rint(steps) == it).sum() for it in (1, -1, 0)]
+    expected = len(steps) * np.array([up, down, 1 - up - down])
+    assert stats.chisquare(counts, expected).pvalue > 0.001
+    primal, _ = problem.constants.theorem_1_steps
+    wrong = special.expit(-primal / (1 - cmdp.discount) * ends)  # probability of the worse ticket
+    law, total = (ends == 0).astype(float), 0.0
+    for _ in range(iterations):
+        total += 2 * eps * law @ wrong
+        law = (1 - up - down) * law + up * np.roll(law, 1) + down * np.roll(law, -1)
+    assert law[:10].sum() + law[-10:].sum() < 1e-12
+    assert total == pytest.approx(1 / (8 * eps), rel=0.1)
+    assert iterations * printed.natural_lagrangian(problem.constants, primal, 0.0) < total / 2
+
+
+def test_theorem_1_s_constants_fail_for_very_many_tickets():
+    """One ticket always wins, the others in half of the cases: E pi(best) <= 2^t / |A|.
+
+    Those that have won every time are alike, so the gap is nearly 1/2 until T nears log |A|, which
+    lines 2048 and 2141 do not contain.
+    """
+    chances = np.append(1.0, np.full(63, 0.5))
+    for utility in (1.0, None):  # b is met, or reward is utility
+        cmdp = tickets(chances, utility)
+        algorithm = KNOWN.algorithm(NPGPDHF)
+        given = {"seeds": range(500), "iterations": 3, "return_policies": True}
+        _, policies = run(cmdp, algorithm, **given)
+        first = policies[:, 0]
+        alike = np.isclose(first, first[:, :1], rtol=1e-6, atol=0)
+        assert (first[:, 0] >= first.max(1) * (1 - 1e-6)).all()
+        _, low, high = mean_interval(alike.sum(1), 0.999)
+        assert low < 1 + 63 / 8 < high
+        assert (first[:, 0] * alike.sum(1) < 1 + 1e-6).all()  # and E 1/(1 + n) <= 2^t / |A|
+    known = {"iterations": 1500, "actions": 2**3000}
+    gap = printed.theorem_1_gap(constants_of(tickets(chances, 1.0), KNOWN, **known))
+    assert gap < 0.5 * (1 - 2**1500 / 2**3000)
+    known = {"iterations": 10**6, "actions": 2 ** (2 * 10**6)}
+    constants = constants_of(tickets(chances, None), KNOWN, **known)
+    assert printed.theorem_1_violation(constants, complete=True) < 0.9 - 0.5
+
+
 def test_step_h_needs_a_logarithm_that_may_be_negative():
     """Line 1937 replaces d^(t+1) by (1 - gamma) mu, which takes log Z + c >= 0 on every path."""
     problem, policy = problem_of(SMALL, KNOWN), uniform(4, 2)
@@ -453,11 +536,11 @@ def test_both_theorems_say_nothing_at_the_experiment_s_size(instance, evaluators
 
 @pytest.mark.parametrize("scale", ["normalized", "unit"])
 def test_lemmas_on_votes_hold_and_are_loose(scale):
-    """Lines 959 and 990, for M >= 2; even L/(2 sqrt(M)) and L^2/(4M) hold."""
+    """Lines 959 and 990; even L/(2 sqrt(M)) and L^2/(4M) hold."""
     cmdp = random_cmdp(scale=scale, threshold=0.55 if scale == "normalized" else 5.5)
     largest = cmdp.return_bound(80)
     differences = np.linspace(-largest, largest, 401)
-    for evaluators in [*range(2, 41), 64, 256]:
+    for evaluators in [*range(1, 41), 64, 256]:
         c = constants_of(cmdp, Setting(evaluators=evaluators, iterations=10))
         error = exact.feedback_error(differences, evaluators, "logistic", largest)
         assert error.absolute.max() <= min(c.feedback, c.lipschitz / (2 * math.sqrt(evaluators)))
