@@ -10,7 +10,10 @@ from pgpd_hf.tables import one_line, read_table
 COLORS = {"npgpd_hf": "#1b5e7d", "zpgpd_hf": "#c26a1c"}
 LABELS = {"npgpd_hf": "NPGPD-HF", "zpgpd_hf": "ZPGPD-HF"}
 # Safe RLHF by the policies that its questions are about.
-INFERRED = {"safe_rlhf_uniform": "Safe RLHF, uniform", "safe_rlhf": "Safe RLHF, deterministic"}
+INFERRED = {
+    "safe_rlhf_uniform": "Safe RLHF, uniform policy",
+    "safe_rlhf": "Safe RLHF, deterministic",
+}
 COLORS |= {"safe_rlhf_uniform": "#8fbf8f", "safe_rlhf": "#3c8a3c"}
 EVALUATORS = {16: 0.5, 256: 1}  # M, and how opaque its lines are
 HARD = 1  # the instance that is the hardest to make safe
@@ -69,8 +72,8 @@ def costs(axes, comparison):
     inferred = [tables[name] for name in INFERRED]
     as_close = [it[it["lagrangian_gap"] <= best["lagrangian_gap"]] for it in inferred]
     needed = max(it["budget"].min() for it in as_close)
-    told = [rf"$10^{{{math.log10(it):.0f}}}$ answers" for it in (needed, best["budget"])]
-    axes.set_title(f"Safe RLHF's loss after {told[0]}\nis at most NPGPD-HF's after {told[1]}")
+    told = [rf"$10^{{{math.log10(it):.0f}}}$" for it in (needed, best["budget"])]
+    axes.set_title(f"Safe RLHF has NPGPD-HF's loss\nafter {told[0]} instead of {told[1]}")
     axes.set(xscale="log", ylabel="loss (Lagrangian gap)")
     axes.annotate("better below", (0.03, 0.04), xycoords="axes fraction", color="0.3")
 

@@ -53,7 +53,7 @@ def test_curves_show_means_in_the_units_of_the_user():
         (GAP, [0.04, -0.01], 0.01, "ends between -0.010 and 0.040"),  # by violation
         (GAP, [0.04], 0.01, "at the end: 0.040"),
         (GAP, [75, 1.82], 1, "smaller with more evaluators: 75.0 to 1.8"),
-        (VIOLATION, [-0.03, -0.02], 0.01, "on average safe at the end: -0.030 to -0.020"),
+        (VIOLATION, [-0.03, -0.02], 0.01, "intervals end below 0: -0.030 to -0.020"),
         (VIOLATION, [-0.03, -0.01], 0.02, "means end at or below 0: -0.030 to -0.010"),
         (VIOLATION, [-0.03, 0.01], 0.02, "ends between -0.030 and 0.010"),
     ],

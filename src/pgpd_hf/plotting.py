@@ -140,4 +140,7 @@ def _draw_map(axes, cmdp, policy):
                 axes.annotate("", tip, (column, row), arrowprops=look)
         if letter == "S":
             axes.text(column - 0.46, row - 0.46, "start", va="top", fontsize=6)
+    told = "longer arrow: likelier action; darker: visited more\n"
+    told += "number: probability of ending there, discounted"
     axes.set(xticks=[], yticks=[])
+    axes.set_xlabel(told, fontsize=6, color="0.3")

@@ -133,7 +133,7 @@ def npgpd_gap_most_gain_16_64(runs, margin):
     """with most of the gain obtained by increasing M from 16 to 64,"""
     few, some, many = (runs.gap(NP, m, LATE) for m in MANY)
     yield Part("(16) - (256)", few - many, above=0)
-    yield Part("(16) - (64) - half of (16) - (256)", few - some - 0.5 * (few - many), above=0)
+    yield Part("(16) - (64) - half of [(16) - (256)]", few - some - 0.5 * (few - many), above=0)
 
 
 @statement(NP, "The final gaps differ by a tenth or more.", 0.1, ("m-permuted", "random-256"))
