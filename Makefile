@@ -82,6 +82,7 @@ notebooks: .venv/kernels  ## 1 | tutorial, lesson and votes as pages: results/no
 	    .venv/bin/python workflow/scripts/page.py notebooks/$$name.ipynb \
 	        --executed results/notebooks/$$name.ipynb --page results/notebooks/$$name.html || exit; \
 	done
+	echo 'results/notebooks'
 
 plan: .venv/installed  ## 0 | jobs, and the limits of minutes and memory that a cluster is told
 	$(CHECK) .venv/bin/python tools/plan.py --cores $(CORES) $(OF_STUDY) $(OWN:%=--configfile %)

@@ -37,7 +37,8 @@ def everyone(session, names="abcde"):
     """Votes of these people on all questions, who do not agree."""
     asked = session.ask()["question"]
     rows = [(number, name, (number + k) % 2) for number in asked for k, name in enumerate(names)]
-    return pd.DataFrame(rows, columns=["question", "evaluator", "answer"])
+    votes = pd.DataFrame(rows, columns=["question", "evaluator", "answer"])
+    return session.ask().merge(votes)
 
 
 @pytest.mark.parametrize("cmdp", [random_process(2, 4, 5), absorbed(), masked()])
@@ -107,7 +108,7 @@ def test_closing_reads_few_votes_as_those_of_few_evaluators(tmp_path):
     session.tell(votes[first_action].assign(evaluator="b"))
     session.close()
     session.save(tmp_path / "pilot.npz")
-    session = pgpd_hf.Session.load(tmp_path / "pilot.npz")
+    session = pgpd_hf.Session.load(tmp_path / "pilot")
     bound = cmdp.return_bound(STEPS["horizon"])
     difference = np.log(session.policy[:, 0] / session.policy[:, 1])
     assert np.allclose(difference, 2 * bound * 0.1 / (1 - cmdp.discount), rtol=1e-12)
@@ -121,6 +122,9 @@ BAD = [
     *({"evaluator": wrong} for wrong in (["a", " "], ["a", None], pd.array([1, None], "Int64"))),
     {"evaluator": ["a", "a "], "question": [1, 1]},
     {"evaluator": ["first", "b"], "question": [2, 1]},
+    *({"evaluator": wrong} for wrong in (["Ann", "ann"], ["41", "41.0"], ["a\0", "b"])),
+    {"kind": "harmless"},
+    {"kind": ["helpful", "harmless"], "first": [1, 0], "second": [0, 1]},
     {"evaluator": [*"abcdef"], "question": 1, "answer": 1},
 ]
 LINES = "question,evaluator,answer\n"

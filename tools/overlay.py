@@ -15,22 +15,21 @@ from matplotlib import ticker
 from matplotlib.figure import Figure
 from scipy import stats
 
-from pgpd_hf import aggregate, figures
-from pgpd_hf.costs import Units
+from pgpd_hf import CMDP, aggregate, figures
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.tables import one_line, read_json, read_traces, run_paths, write_table
 
 KEYS, RESULTS = ["algorithm", "evaluators"], Path("results")
 COLUMNS = "metric paired first second first_seeds second_seeds difference low high".split()
-COLOURS = "#1b5e7d", "#c2571a"
+LOOKS = ("-o", "#1b5e7d"), ("--o", "#c2571a")
 
 
 def read(name):
-    """Runs of an experiment, its optimum and configuration, and bytes of its environment."""
+    """Runs of an experiment, its optimum, configuration and environment."""
     folder = RESULTS / name
     traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
     config = read_json(folder / "provenance.json")["config"]
-    return traces, optimum, config, (folder / "environment.npz").read_bytes()
+    return traces, optimum, config, CMDP.load(folder / "environment.npz")
 
 
 def means(traces, optimum):
@@ -83,18 +82,18 @@ def draw(curves, names, table):
             if row is None:
                 continue
             pair = [it[algorithm, M] for it in tables]
-            for curve, name, color in zip(pair, names, COLOURS, strict=True):
+            for curve, name, (style, color) in zip(pair, names, LOOKS, strict=True):
                 x, band = curve["iteration"], (curve[f"{metric}_low"], curve[f"{metric}_high"])
                 axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
-                axes.plot(x, curve[metric], "-o", color=color, label=name, markevery=[-1])
+                axes.plot(x, curve[metric], style, color=color, label=name, markevery=[-1])
             axes.axhline(0, color="0.3", linewidth=0.8)
             axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.set_ylim(*figures.limits(pd.concat(pair), metric))
             label = f"{metric.replace('_', ' ')} {figures.metric_label(curves[0], metric)}"
             axes.set_ylabel(label, fontsize=7)
-            interval = f" [{row.low:+.4f}, {row.high:+.4f}]" if pd.notna(row.low) else ""
-            found = f"{row.difference:+.4f}{interval}".replace("-", "\N{MINUS SIGN}")
+            interval = f" [{row.low:+.3g}, {row.high:+.3g}]" if pd.notna(row.low) else ""
+            found = f"{row.difference:+.3g}{interval}".replace("-", "\N{MINUS SIGN}")
             axes.set_title(f"{labels[algorithm]}, {figures.evaluators_label(M)}\n{found}")
         figure.supxlabel("iteration", fontsize=8)
         told = f"in titles: {names[1]} minus {names[0]} at the end, with 95 % intervals"
@@ -124,7 +123,7 @@ def main():
     if paired:
         both = {*traces[0]["seed"]} & {*traces[1]["seed"]}
         traces = [it[it["seed"].isin(both)] for it in traces]
-    units = [it.get("units") for it in optima]
+    units = [it.units for it in environments]
     if None in units:
         units = [None, None]
     curves = [means(*it) for it in zip(traces, optima, strict=True)]
@@ -137,28 +136,27 @@ def main():
     table["M"] = table["evaluators"].astype(object).fillna("inf")
     columns = ["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]
     shown = table[columns].rename(columns={"first": names[0], "second": names[1]})
-    print(shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="none"))
+    print(shown.to_string(index=False, float_format="{:+.4g}".format, na_rep="none"))
     seeds = f"{table['first_seeds'].max()} and {table['second_seeds'].max()} seeds, not paired"
     if paired:
         seeds = f"paired by seed, {table['first_seeds'].max()} that both have"
     print(f"\nEnds of runs: {names[1]} minus {names[0]}, 95 % intervals; {seeds}.")
-    told = "stored units" if None in units else "units of the reward and of the cost"
-    print(f"Gaps and violations are in {told}.")
+    if None not in units:
+        print("Gaps and violations are in units of the reward and of the cost.")
+    elif any(it.units for it in environments):
+        print("Gaps and violations are in stored units, since one experiment has no others.")
     if table["low"].isna().any():
         print("none: one seed has no interval.")
     for name, runs, others in zip(names, traces, traces[::-1], strict=True):
         if missing := [key for key in by_key(runs) if key not in by_key(others)]:
             told = (f"{it} with M = {'inf' if pd.isna(M) else M}" for it, M in missing)
             print(f"Only in {name}: {', '.join(told)}")
-    if environments[0] != environments[1]:
-        print("Environments differ: each has its own best safe policy and threshold:")
-        for name, optimum, unit in zip(names, optima, units, strict=True):
-            best, bound = optimum["reward_value"], optimum["threshold"]
-            told = f"V_r = {best:.4g}, b = {bound:.4g}"
-            if unit is not None:
-                reward, cost = Units(**unit).shown(best, bound)
-                told = f"reward {reward}, cost at most {cost}"
-            print(f"  {name}: {told}")
+    files = [(RESULTS / name / "environment.npz").read_bytes() for name in names]
+    if files[0] != files[1]:
+        print("Environments differ:")
+        for name, cmdp, optimum in zip(names, environments, optima, strict=True):
+            best, _ = cmdp.in_units(optimum["reward_value"], 0.0)
+            print(f"  {name}: {cmdp}; best safe reward {best:.4g}")
     print("Settings that differ:")
     first, second = shared(*configs), shared(*configs[::-1])
     for key in sorted({*first, *second}):

@@ -32,8 +32,8 @@ class Learned:
         The policy, and the estimates of a step's reward and utility, in units of the link.
     threshold, utility_value, standard_error : float
         Estimates of b and of the policy's V_g, and the standard error of their difference.
-    lower : float or None
-        Bound of V_g - b; None without a level.
+    level, lower : float or None
+        Confidence of a bound of V_g - b, and the bound.
     safe : bool
         Whether the bound is at least 0, and its level is promised.
     doubts : tuple of str
@@ -46,6 +46,7 @@ class Learned:
     threshold: float
     utility_value: float
     standard_error: float
+    level: float | None
     lower: float | None
     safe: bool
     doubts: tuple[str, ...]
@@ -53,8 +54,8 @@ class Learned:
     def __repr__(self) -> str:
         excess = round(self.utility_value - self.threshold, 6) + 0.0  # no -0
         told = "safe" if self.safe else "not shown to be safe"
-        if self.lower is not None:
-            told += f"; V_g - b >= {self.lower:.3g}"
+        if self.level is not None:
+            told += f" at level {self.level:g}; V_g - b >= {self.lower:.3g}"
         told += f"; by the votes that chose it, V_g - b = {excess:.3g} "
         told += f"(standard error {self.standard_error:.2g}, in units of the link)"
         if self.doubts:
@@ -113,7 +114,8 @@ def learn_from_votes(
     if all answer alike. If votes are `independent`, halves are of questions, and any number of
     people will do. Rewards and utilities have to lie within the scale. Since people judge what they
     see, and V_g goes on for ever, no level is promised if a trajectory is cut off where more than a
-    twentieth of a value is left.
+    twentieth of a value is left. The level is about all data sets: of those policies that are told
+    to be safe, a larger share than 1 - level may be unsafe.
     """
     cmdp = cmdp_of(process)
     level = optional(require_number, "level", level, above=0.5, below=1)
@@ -187,6 +189,7 @@ def learn_from_votes(
         threshold=float(threshold),
         utility_value=float(direction[:-1] @ utility.ravel()),
         standard_error=float(np.sqrt(direction @ chosen.solve(direction))),
+        level=level,
         lower=lower,
         safe=lower is not None and lower >= 0 and not any(doubts.values()),
         doubts=tuple(doubt for doubt, holds in doubts.items() if holds),

@@ -3,6 +3,7 @@
 from __future__ import annotations  # help() shows names of types
 
 import os
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +85,7 @@ def _names(name, value, count):
     listed = isinstance(value, Sequence) and not isinstance(value, str)
     names = {each.strip() for each in value if isinstance(each, str)} - {""} if listed else ()
     if not len(names) == count == len(value):
-        raise ValueError(f"{name}: {count} different names expected, got {shown(value)}")
+        raise ValueError(f"{name}: {count} different texts expected, got {shown(value)}")
     return tuple(each.strip() for each in value)
 
 
@@ -100,24 +101,29 @@ def read_table(name, table, allowed, **optional):
     A column that allows None has names of people, which stay text. Columns that are neither allowed
     nor optional are ignored.
     """
-    first = 0
+    rows = None
     if isinstance(table, str | os.PathLike):
-        name, first = f"{name}: {table}", 2  # row 1 is the header
+        name = f"{name}: {table}"
         try:  # with the header as a row, since then no line may be longer
             text = {"header": None, "dtype": str, "keep_default_na": False}
-            table = pd.read_csv(table, nrows=_MOST_ROWS + 2, **text)
-        except (OSError, ValueError) as error:
+            table = pd.read_csv(table, nrows=_MOST_ROWS + 2, skip_blank_lines=False, **text)
+            table = table[(table != "").any(axis=1)]
+            table = table[1:].set_axis([it.strip() for it in table.to_numpy()[0]], axis=1)
+        except (OSError, ValueError, IndexError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{name}: a CSV file in UTF-8 expected ({reason})") from error
-        table = table[1:].set_axis(table.loc[0].str.strip(), axis=1)
+        rows = table.index + 1
     columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
     allowed = allowed | {it: optional[it] for it in optional.keys() & {*columns}}
+    if "kind" not in allowed:  # without it nobody knows whether a question has a second
+        allowed.pop("second", None)
     if any(columns.count(column) != 1 for column in allowed):
         told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
         raise ValueError(f"{name}: {told} expected, got {shown(columns or table)}")
     if not 1 <= len(table) <= _MOST_ROWS:
-        raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {len(table)}")
-    table = table[[*allowed]].set_axis(range(first, first + len(table)))
+        got = len(table) if len(table) <= _MOST_ROWS else "more"
+        raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {got}")
+    table = table[[*allowed]].set_axis(range(len(table)) if rows is None else rows)
     for column, names in allowed.items():
         number = names is not None and not isinstance(names[0], str)
         if not (number and table[column].dtype.kind in "iu"):  # integers are not read as text
@@ -136,9 +142,10 @@ def read_table(name, table, allowed, **optional):
 
 def _places(name, values, allowed):
     if allowed is None:
-        if (blank := values == "").any():
-            told = f"{values.name} that is not blank expected, got ''"
-            raise ValueError(f"{name}: {told} in row {blank.idxmax()}")
+        wrong = (values == "") | values.str.contains("\0", regex=False)  # NumPy cuts NUL off
+        if wrong.any():
+            told = f"{values.name} that is not blank expected, got {values[wrong.idxmax()]!r}"
+            raise ValueError(f"{name}: {told} in row {wrong.idxmax()}")
         return values
     keys = values
     if not isinstance(allowed[0], str):
@@ -156,9 +163,15 @@ def _places(name, values, allowed):
 
 
 def require_single(votes):
-    """Refuse a second answer of a person to a question."""
+    """Refuse a second answer of a person to a question, and a second spelling of a person."""
+    known = {}
+    for name in votes["evaluator"].unique():
+        plain = unicodedata.normalize("NFKC", name).casefold().removesuffix(".0")
+        if (other := known.setdefault(plain, name)) != name:
+            told = f"one name for a person expected, got {shown(other)} and {shown(name)}"
+            raise ValueError(f"votes: {told}")
     twice = votes.duplicated(["question", "evaluator"])
     if twice.any():
         again = votes.loc[twice.idxmax()]
         told = f"one answer of {shown(again['evaluator'])} to question {again['question']}"
-        raise ValueError(f"votes: {told} expected, got two")
+        raise ValueError(f"votes: {told} expected, got two, here or told before")

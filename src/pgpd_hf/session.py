@@ -20,7 +20,7 @@ from pgpd_hf.evaluators import make_evaluators
 from pgpd_hf.npgpd_hf import NPGPDHF
 from pgpd_hf.policies import project_rows, softmax, unit_direction
 from pgpd_hf.primal_dual import Run, normalizer
-from pgpd_hf.process import KINDS, Process, cmdp_of, labels, read_table, require_single
+from pgpd_hf.process import KINDS, NUMBERS, Process, cmdp_of, labels, read_table, require_single
 from pgpd_hf.trajectories import absorbing_states, action_thresholds, draw, draw_start, table_width
 from pgpd_hf.zpgpd_hf import ZPGPDHF
 
@@ -67,15 +67,15 @@ class Session:
     def __init__(
         self, process: Process | CMDP, algorithm: NPGPDHF | ZPGPDHF, seed: int = 0
     ) -> None:
+        cmdp = cmdp_of(process)
+        if process.transition is None:
+            raise ValueError("process: transitions expected, got None")
         if type(algorithm) not in _ALGORITHMS.values():
             raise ValueError(f"algorithm: NPGPDHF or ZPGPDHF expected, got {shown(algorithm)}")
         if missing := [name for name, option in vars(algorithm).items() if option is None]:
             raise ValueError(f"algorithm: numbers expected for {', '.join(missing)}, got None")
         if algorithm.random_answers:
             raise ValueError("random_answers: 0 expected, since people answer")
-        cmdp = cmdp_of(process)
-        if process.transition is None:
-            raise ValueError("process: transitions expected, got None")
         self.process, self.algorithm = process, algorithm
         self.seed = require_integer("seed", seed, 0)
         # Every option that would need an optimum or T is given.
@@ -125,8 +125,18 @@ class Session:
         """
         allowed = {"question": self._asked, "evaluator": None, "answer": [0, 1]}
         name = f"votes of iteration {self.iteration}"
-        table = read_table(name, votes, allowed, page=[self._page()])[[*_VOTE]]
+        about = {"kind": KINDS, "first": NUMBERS, "second": NUMBERS}  # if it is there
+        table = read_table(name, votes, allowed, page=[self._page()], **about)
         table["question"] += self._asked[0]
+        asked = self._about(table["question"].to_numpy())
+        asked["kind"] = asked["kind"].map(KINDS.index)
+        asked["second"] = asked["second"].fillna(asked["first"])
+        for column in [it for it in about if it in table]:
+            wrong = table[column] != asked[column]
+            if wrong.any():
+                told = f"{column} of question {table['question'][wrong.idxmax()]} as asked"
+                raise ValueError(f"{name}: {told} expected, got another")
+        table = table[[*_VOTE]]
         every = pd.concat([self._votes, table], ignore_index=True)
         require_single(every)
         tally, most = self._tally(every), self.algorithm.evaluators
@@ -156,7 +166,7 @@ class Session:
         arrays = {name: part for name, part in parts if part is not None and name != "render"}
         arrays |= {name: self._votes[name].to_numpy(kind) for name, kind in _VOTE.items()}
         told = self.algorithm.name, asdict(self.algorithm), self.seed, self.iteration
-        path = Path(path if str(path).endswith(".npz") else f"{path}.npz")
+        path = _archive(path)
         unfinished = Path(f"{path}.unfinished")
         try:
             with open(unfinished, "wb") as file:
@@ -173,6 +183,7 @@ class Session:
 
         Nothing in the file is executed, and no function is saved: `render` is given again.
         """
+        path = _archive(path)
         saved = read_archive(path)
         try:
             name, options, seed, iteration = json.loads(str(saved.pop("session")))
@@ -305,6 +316,11 @@ class Session:
             project_rows(theta, theta)
         multiplier = self._run.dual_update(self.multiplier, means[-1])
         self._begin(self.iteration + 1, theta, multiplier)
+
+
+def _archive(path):
+    """Name of an archive, which ends as NumPy's do."""
+    return Path(path if str(path).endswith(".npz") else f"{path}.npz")
 
 
 def _plan_round(algorithm, states, actions):

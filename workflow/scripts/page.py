@@ -25,7 +25,7 @@ parser.add_argument("--page", required=True, help="HTML file that is written")
 options = parser.parse_args()
 
 COMMAND = [sys.executable, "-I", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-COMMAND += ["--InteractiveShellApp.ignore_cwd=True", "--log-level=ERROR"]
+COMMAND += ["--InteractiveShellApp.ignore_cwd=True", "--log-level=CRITICAL"]
 KERNEL = {"argv": COMMAND, "display_name": "Python 3", "language": "python"}
 
 with TemporaryDirectory() as folder:
