@@ -4,6 +4,7 @@ import runpy
 import shutil
 import sys
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,8 @@ def finish(folder, purpose, seeds, others=()):
     algorithms = {"npgpd_hf": {"primal_step": seeds / 10}, folder.name: {"iterations": 9}}
     config = {"algorithms": algorithms, "purpose": purpose}
     config |= {"environment": {"instance": len(purpose)}, "horizon": 3, "link": "logistic"}
-    write_json({"config": config}, folder / "provenance.json")
+    digest = sha256((folder / "aggregate.csv").read_bytes()).hexdigest()
+    write_json({"config": config, "aggregate": digest}, folder / "provenance.json")
     optimum = {"reward_value": 0.7, "threshold": 0.02, "slack": 0.1, "unconstrained": {}}
     optimum["unconstrained"]["reward_value"] = 0.8
     write_json(optimum, folder / "optimum.json")
@@ -105,10 +107,10 @@ def test_overlay_without_two_finished_experiments_is_refused(tmp_path, call):
         finish(tmp_path / "results" / name, "typical", 3)
     (tmp_path / "results/mine/runs/npgpd_hf/M4/seeds0000-0002.csv").unlink()
     for names, message in (
-        (["none", "mine"], r"EXPERIMENTS: two of .* \(mine, yours\) expected, got 'none mine'$"),
-        (["mine"], "EXPERIMENTS: two of .*, got 'mine'$"),
-        (["mine", "mine"], "EXPERIMENTS: two of .*, got 'mine mine'$"),
-        (["mine", "yours"], ".*No such file .*results/mine/runs/"),
+        (["none", "mine"], r"EXPERIMENTS: two that .* \(mine, yours\) expected, got 'none mine'$"),
+        (["mine"], "EXPERIMENTS: two that .*, got 'mine'$"),
+        (["mine", "mine"], "EXPERIMENTS: two that .*, got 'mine mine'$"),
+        (["mine", "yours"], "mine: changed since make figures has finished it; run it again$"),
     ):
         with pytest.raises(SystemExit, match=f"^error: {message}"):
             call("overlay.py", *names)

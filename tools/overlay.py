@@ -7,6 +7,8 @@ run, and differences are paired by seed; elsewhere they are of two samples.
 
 import json
 import sys
+from contextlib import suppress
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
@@ -26,10 +28,14 @@ LOOKS = ("-o", "#1b5e7d"), ("--o", "#c2571a")
 
 def read(name):
     """Runs of an experiment, its optimum, configuration and environment."""
-    folder = RESULTS / name
-    traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
-    config = read_json(folder / "provenance.json")["config"]
-    return traces, optimum, config, CMDP.load(folder / "environment.npz")
+    folder, made = RESULTS / name, b""
+    record = read_json(folder / "provenance.json")
+    with suppress(FileNotFoundError):  # of a run that was interrupted, or failed
+        traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
+        made = (folder / "aggregate.csv").read_bytes()
+    if sha256(made).hexdigest() != record["aggregate"]:
+        raise ValueError(f"{name}: changed since make figures has finished it; run it again")
+    return traces, optimum, record["config"], CMDP.load(folder / "environment.npz")
 
 
 def means(traces, optimum):
@@ -96,9 +102,11 @@ def draw(curves, names, table):
             found = f"{row.difference:+.3g}{interval}".replace("-", "\N{MINUS SIGN}")
             axes.set_title(f"{labels[algorithm]}, {figures.evaluators_label(M)}\n{found}")
         figure.supxlabel("iteration", fontsize=8)
-        told = f"in titles: {names[1]} minus {names[0]} at the end, with 95 % intervals"
-        lines = axes.get_legend_handles_labels()
-        figure.legend(*lines, title=told, ncols=2, loc="outside upper center")
+        told = f"in titles {names[1]} minus {names[0]} at the end; brackets, bands: 95 % intervals"
+        lines, _ = axes.get_legend_handles_labels()
+        seeds = table["first_seeds"].max(), table["second_seeds"].max()
+        labels = [f"{name}, {number} seeds" for name, number in zip(names, seeds, strict=True)]
+        figure.legend(lines, labels, title=told, ncols=2, loc="outside upper center")
     return figure
 
 
@@ -115,8 +123,8 @@ def main():
     names = sys.argv[1:]
     finished = sorted(path.parent.name for path in RESULTS.glob("*/provenance.json"))
     if len(names) != 2 or len({*names} & {*finished}) != 2:
-        known = ", ".join(finished) or "none; make figures and make figures CONFIG=... run them"
-        told = f"two of those that have run ({known}) expected, got {' '.join(names)!r}"
+        known = ", ".join(finished) or "none yet"
+        told = f"two that make figures has finished ({known}) expected, got {' '.join(names)!r}"
         raise ValueError(f"EXPERIMENTS: {told}")
     traces, optima, configs, environments = zip(*map(read, names), strict=True)
     paired = configs[0]["purpose"] == configs[1]["purpose"]
@@ -155,7 +163,9 @@ def main():
     if files[0] != files[1]:
         print("Environments differ:")
         for name, cmdp, optimum in zip(names, environments, optima, strict=True):
-            best, _ = cmdp.in_units(optimum["reward_value"], 0.0)
+            best = optimum["reward_value"]
+            if None not in units:
+                best, _ = cmdp.in_units(best, 0.0)
             print(f"  {name}: {cmdp}; best safe reward {best:.4g}")
     print("Settings that differ:")
     first, second = shared(*configs), shared(*configs[::-1])

@@ -7,6 +7,7 @@ rule provenance:
         script=f"{SCRIPTS}/provenance.py",
         results=[rules.figure.output.page, rules.rates_page.output.page if RATED else []],
         files=[place.rsplit(":", 1)[0] for place in OWN.values()],
+        aggregate="<results>/aggregate.csv",
     output:
         "<results>/provenance.json",
     log:
@@ -15,7 +16,7 @@ rule provenance:
         config=json.dumps(config, sort_keys=True),
     shell:
         "python -I {input.script:q} --config {params.config:q} --files {input.files:q}"
-        " --record {output} >{log} 2>&1"
+        " --aggregate {input.aggregate} --record {output} >{log} 2>&1"
 
 
 rule summary:

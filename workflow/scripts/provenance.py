@@ -1,6 +1,6 @@
 """Record what an experiment was made with.
 
-Versions, kind of machine, commit, configuration, and digests of algorithms of one's own.
+Versions, kind of machine, commit, configuration, and digests of results and own algorithms.
 """
 
 import argparse
@@ -20,6 +20,7 @@ PACKAGES = "pgpd-hf numpy scipy numba llvmlite pandas matplotlib snakemake paper
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--config", required=True, type=json.loads, help="as JSON")
 parser.add_argument("--files", nargs="*", type=Path, help="of algorithms of one's own")
+parser.add_argument("--aggregate", required=True, type=Path, help="CSV file")
 parser.add_argument("--record", required=True, help="JSON file that is written")
 options = parser.parse_args()
 
@@ -30,6 +31,11 @@ def git(*arguments):
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
 
 
+def digest(path):
+    """Digest of a file."""
+    return sha256(path.read_bytes()).hexdigest()
+
+
 with one_line():
     try:
         changed = bool(git("status", "--porcelain", "-uno"))
@@ -38,7 +44,7 @@ with one_line():
         commit = {"commit": None, "why": "no repository, or no git"}
     versions = {name: version(name) for name in PACKAGES.split()}
     versions["python"] = platform.python_version()
-    digests = {it.name: sha256(it.read_bytes()).hexdigest() for it in options.files}
+    digests = {it.name: digest(it) for it in options.files}
     record = {"versions": versions, "machine": machine(), **commit, "files": digests}
-    record["config"] = options.config
+    record |= {"aggregate": digest(options.aggregate), "config": options.config}
     write_json(record, options.record)
