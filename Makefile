@@ -23,7 +23,7 @@ endif
 RUN := .venv/bin/python -P -m
 OWN := $(if $(CONFIG),"$$CONFIG")
 # A file is checked first, since Snakemake itself would run code in a template.
-KNOWN := test -f "studies/$$STUDY/Snakefile" || \
+KNOWN := (cd studies && dirname */Snakefile) | grep -Fqx -- "$$STUDY" || \
     { echo "error: STUDY: one of" $$(cd studies && dirname */Snakefile) "expected" >&2; exit 2; };
 ABOUT := $(filter study plan report record,$(MAKECMDGOALS))
 CHECK := $(if $(ABOUT),$(if $(STUDY)$(filter study,$(ABOUT)),$(KNOWN))) \
@@ -39,7 +39,7 @@ OF_STUDY := $(if $(STUDY),--snakefile "studies/$$STUDY/Snakefile")
 # A misspelt setting would be ignored, and so would a setting that the goal does not have.
 GIVEN := $(foreach it,$(.VARIABLES),$(if $(filter command,$(origin $(it))),$(it)))
 has = $(if $(filter $(1),$(MAKECMDGOALS)),$(2))
-SETTINGS := $(if $(call has,verify record overlay notebooks,no),,CONFIG) CORES PYTHON \
+SETTINGS := $(call has,figures figure plan steps study report publication,CONFIG) CORES PYTHON \
     $(call has,study plan report verify record,STUDY) \
     $(if $(filter verdicts,$(STUDY)),$(call has,study,STATEMENT SEEDS MARGIN FRESH)) \
     $(call has,verify,FULL) $(call has,overlay,EXPERIMENTS)
@@ -99,7 +99,7 @@ study: .venv/kernels  ## 30 | one study: STUDY=verdicts (STATEMENT= SEEDS= MARGI
 	    echo "results/$$NAME/$$STUDY; make report STUDY=$$STUDY$(OWN:%= CONFIG=%): a page")
 
 overlay: .venv/installed  ## 0 | two that have run in one figure: EXPERIMENTS="paper mine"
-	.venv/bin/python tools/overlay.py $(EXPERIMENTS)
+	.venv/bin/python tools/overlay.py "$$EXPERIMENTS"
 
 report: $(if $(STUDY),study,figures)  ## 1 | an experiment, or a STUDY (which it runs first), in one file
 	$(SNAKEMAKE) $(OF_STUDY) --report "results/$$NAME/$$STUDY/report.html" && \

@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from pgpd_hf import CMDP
+from pgpd_hf import CMDP, NPGPDHF, Session, random_cmdp
 from reference import induced, random_policies, random_process, resolvent, values
 
 ARRAYS = ("transition", "reward", "utility", "initial")
@@ -102,3 +102,13 @@ def test_file_that_is_no_cmdp_is_refused_and_never_executed(tmp_path, write, mes
     with pytest.raises(ValueError, match=rf"p\.npz: {message}"):
         CMDP.load(tmp_path / "p.npz")
     assert not (tmp_path / "trace").exists()
+
+
+@pytest.mark.parametrize("wrong", [None, True, 3, ""])
+def test_what_names_no_file_is_refused(wrong):
+    """An open file has a number, too."""
+    steps = {"primal_step": 0.1, "dual_step": 0.1, "multiplier_bound": 1.0, "horizon": 1}
+    session = Session(random_cmdp(), NPGPDHF(evaluators=1, **steps))
+    for call in (CMDP.load, random_cmdp().save, session.save, Session.load, session.write_page):
+        with pytest.raises(ValueError, match="^path: the name of a file expected, got "):
+            call(wrong)

@@ -29,6 +29,8 @@ class Table(gymnasium.Env):
 
 
 TABLE = {"env": Table(), "cost": [[1, 1], [9, 9], [1, 5]], "at_most": 9}
+ODD = {**TABLE, "env": Table()}  # with an impossible outcome
+ODD["env"].P[0][0] = [*ODD["env"].P[0][0], (0.0, 0, 5.0, True)]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,7 @@ TABLE = {"env": Table(), "cost": [[1, 1], [9, 9], [1, 5]], "at_most": 9}
         (CLIFF, lambda *step: 1),
         (TAXI, lambda *step: 1),
         (TABLE, lambda s, a, to, reward: TABLE["cost"][s][a]),
+        (ODD, lambda s, a, to, reward: TABLE["cost"][s][a]),
     ],
 )
 def test_values_are_those_of_the_table(given, cost):

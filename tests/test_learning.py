@@ -283,8 +283,8 @@ def test_bad_tables_are_refused(tmp_path):
     with pytest.raises(ValueError, match="comparisons leave the level of utility open"):
         pgpd_hf.learn_from_votes(cmdp, steps, votes[votes["kind"] != "acceptable"])
     path = tmp_path / "votes.csv"
-    path.write_text(f"{','.join(votes)}\n\n0,helpful,0,1,ann,yes\n")
-    told = rf"^votes: {path}: answer one of \[0, 1\] expected, got 'yes' in row 3$"
+    path.write_text(f"{','.join(votes)}\n0,helpful,0,1,ann,yes\n")
+    told = rf"^votes: {path}: answer one of \[0, 1\] expected, got 'yes' in row 2$"
     with pytest.raises(ValueError, match=told):
         pgpd_hf.learn_from_votes(cmdp, steps, path)
     later = pgpd_hf.Process(None, np.full(4, 0.25), 0.5, action_names=["a", "b"])

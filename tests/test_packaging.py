@@ -39,11 +39,11 @@ def test_help_lists_all_commands():
 
 def test_settings_of_the_shell_stay_outside():
     odd = {"PYTHONPATH": "/odd", "PYTHONOPTIMIZE": "2", "PIP_USER": "1", "LC_ALL": "C"}
-    code, shown = make("--eval=shown: ; env", "shown", "CONFIG=a b'c.yaml", **odd)
+    code, shown = make("--eval=shown: ; env", "shown", "PGPD_HF_X=a b'c", **odd)
     assert code == 0
     assert "PYTHONPATH=" not in shown
     assert "PYTHONOPTIMIZE=" not in shown
-    assert {"PIP_USER=0", "LC_ALL=C.UTF-8", "CONFIG=a b'c.yaml"} <= set(shown.splitlines())
+    assert {"PIP_USER=0", "LC_ALL=C.UTF-8", "PGPD_HF_X=a b'c"} <= set(shown.splitlines())
     _, shown = make("--eval=shown: ; env", "shown", HOME="/dev/null/none")
     assert f"HOME={ROOT}/.snakemake/home" in shown.splitlines()
 
@@ -51,7 +51,8 @@ def test_settings_of_the_shell_stay_outside():
 @pytest.mark.parametrize(
     ("goal", "setting", "refused"),
     [
-        ("help", "CONFIG=a b'c.yaml", False),
+        ("plan", "CONFIG=a b'c.yaml", False),
+        ("lint", "CONFIG=mine.yaml", True),
         ("study STUDY=verdicts", "SEEDS=3", False),
         ("study STUDY=audit", "SEEDS=3", True),
         ("report", "STUDY=audit", False),

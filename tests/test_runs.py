@@ -191,6 +191,7 @@ LONG = {"horizon": 5000, "perturbation": None}
         ("zpgpd_hf", {"discount": 0}, EXACTLY, "perturbation: "),  # nobody errs: 0
         ("zpgpd_hf", {"discount": 0.999}, LONG, "perturbation: "),  # exp(1000)
         ("npgpd_hf", {}, {"primal_step": 1e308}, "primal_step: 1e\\+308 is so large"),
+        ("pg_pd", {}, {"primal_step": 1e16}, "primal_step: 1e\\+16 is so large"),
         (NPGPDHF(evaluators=3), {}, {}, "primal_step: options are set when the algorithm is made"),
     ],
 )

@@ -93,6 +93,12 @@ def test_predictions_are_those_on_record(change, peak, breaks):
     assert found.peak == pytest.approx(peak, abs=1e-8)
     assert found.breaks == breaks
     assert (found.stable is None) == (peak < 0)
+    if found.stable is not None:  # larger multipliers do not show where the excess rises
+        later = np.linspace(found.stable + 0.1, found.stable + 0.2, 2)
+        further = predict_stability(
+            random_cmdp(), "zpgpd_hf", **PRINTED | change, multipliers=later
+        )
+        assert (further.breaks, further.stable) == (False, None)
 
 
 def test_without_pressure_or_with_too_much_the_policy_is_as_safe_as_the_uniform_one():

@@ -32,7 +32,8 @@ def read(name):
     record = read_json(folder / "provenance.json")
     with suppress(FileNotFoundError):  # of a run that was interrupted, or failed
         traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
-        made = (folder / "aggregate.csv").read_bytes()
+        table = aggregate(traces).to_csv(index=False, lineterminator="\n").encode()
+        made = table if table == (folder / "aggregate.csv").read_bytes() else b""
     if sha256(made).hexdigest() != record["aggregate"]:
         raise ValueError(f"{name}: changed since make figures has finished it; run it again")
     return traces, optimum, record["config"], CMDP.load(folder / "environment.npz")
@@ -120,7 +121,7 @@ def shared(config, other):
 
 
 def main():
-    names = sys.argv[1:]
+    names = " ".join(sys.argv[1:]).split()
     finished = sorted(path.parent.name for path in RESULTS.glob("*/provenance.json"))
     if len(names) != 2 or len({*names} & {*finished}) != 2:
         known = ", ".join(finished) or "none yet"
@@ -161,11 +162,9 @@ def main():
             print(f"Only in {name}: {', '.join(told)}")
     files = [(RESULTS / name / "environment.npz").read_bytes() for name in names]
     if files[0] != files[1]:
-        print("Environments differ:")
+        print("Environments differ, each in its own units:")
         for name, cmdp, optimum in zip(names, environments, optima, strict=True):
-            best = optimum["reward_value"]
-            if None not in units:
-                best, _ = cmdp.in_units(best, 0.0)
+            best, _ = cmdp.in_units(optimum["reward_value"], 0.0)
             print(f"  {name}: {cmdp}; best safe reward {best:.4g}")
     print("Settings that differ:")
     first, second = shared(*configs), shared(*configs[::-1])

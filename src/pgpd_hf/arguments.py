@@ -1,5 +1,8 @@
 """Checks of arguments. An error is one line: the argument, what is allowed, what was given."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 
 MOST = 2**62  # largest integer argument: twice as many still fit into 64 bits
@@ -40,9 +43,16 @@ def require_one_of(name, value, names):
     return value
 
 
+def require_path(name, value):
+    """Return the name of a file."""
+    if not (isinstance(value, str | os.PathLike) and os.fspath(value)):
+        raise ValueError(f"{name}: the name of a file expected, got {shown(value)}")
+    return Path(value)
+
+
 def require_instance(name, value, kind):
-    """Return an argument that is an object of a class."""
-    if not isinstance(value, kind):
+    """Return an argument that is an object of a class; NumPy's booleans are booleans."""
+    if not isinstance(value.item() if isinstance(value, np.bool_) else value, kind):
         raise ValueError(f"{name}: {kind.__name__} expected, got {shown(value)}")
     return value
 

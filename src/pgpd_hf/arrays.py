@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pgpd_hf.arguments import shown
+from pgpd_hf.arguments import require_path, shown
 
 _NEAR = 1e-6  # of the scale, or of a sum: what rounding to single precision may change
 _EXACT = 1e-9  # rows whose sum is this close to 1 are not divided by it
@@ -10,6 +10,7 @@ _EXACT = 1e-9  # rows whose sum is this close to 1 are not divided by it
 
 def read_archive(path):
     """Arrays of a NumPy archive by name; nothing in the file is executed."""
+    path = require_path("path", path)
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}

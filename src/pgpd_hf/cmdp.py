@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from pgpd_hf.arguments import optional, require_integer, require_number, shown
+from pgpd_hf.arguments import optional, require_integer, require_number, require_path, shown
 from pgpd_hf.arrays import (
     frozen,
     read_archive,
@@ -277,7 +277,10 @@ class CMDP:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the CMDP to a NumPy archive; ``.npz`` is added to a name without it."""
-        np.savez(path, **{name: it for name, it in vars(self).items() if it is not None})
+        np.savez(
+            require_path("path", path),
+            **{name: it for name, it in vars(self).items() if it is not None},
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CMDP:

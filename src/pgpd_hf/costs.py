@@ -106,7 +106,7 @@ def _dense(transition):
 def require_mask(name, value, shape):
     """Which actions are allowed, (S, A); at least one in every state."""
     allowed = require_array(name, value, shape) > 0
-    if np.asarray(value).dtype != np.bool_:
+    if not all(isinstance(it, bool | np.bool_) for it in np.asarray(value).flat):
         raise ValueError(f"{name}: True or False of shape {shape} expected, got numbers")
     without = np.flatnonzero(~allowed.any(1))
     if len(without):

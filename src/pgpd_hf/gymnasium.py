@@ -155,7 +155,7 @@ def _tables(env, cost, discount):
     for _ in range(len(initial)):  # a state is reached in at most so many steps
         reached[goes_on["following"][reached[goes_on["state"]]]] = True
     # States in which episodes end, and what the outcomes that lead there pay.
-    last = table["following"][table["ends"]].unique()
+    last = possible["following"][possible["ends"] & reached[possible["state"]]].unique()
     into = possible[reached[possible["state"]] & possible["following"].isin(last)]
     paid = into.drop_duplicates(["following", "reward", "cost"])
     varies = not into["ends"].all() or paid["following"].duplicated().any()

@@ -3,6 +3,7 @@
 from __future__ import annotations  # help() shows names of types
 
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -101,21 +102,19 @@ def read_table(name, table, allowed, **optional):
     A column that allows None has names of people, which stay text. Columns that are neither allowed
     nor optional are ignored.
     """
-    rows = None
+    first = 0
     if isinstance(table, str | os.PathLike):
-        name = f"{name}: {table}"
+        name, first = f"{name}: {table}", 2  # row 1 is the header
         try:  # with the header as a row, since then no line may be longer
             text = {"header": None, "dtype": str, "keep_default_na": False}
-            table = pd.read_csv(table, nrows=_MOST_ROWS + 2, skip_blank_lines=False, **text)
-            table = table[(table != "").any(axis=1)]
-            table = table[1:].set_axis([it.strip() for it in table.to_numpy()[0]], axis=1)
-        except (OSError, ValueError, IndexError) as error:
+            table = pd.read_csv(table, nrows=_MOST_ROWS + 2, **text)
+        except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{name}: a CSV file in UTF-8 expected ({reason})") from error
-        rows = table.index + 1
+        table = table[1:].set_axis(table.loc[0].str.strip(), axis=1)
     columns = [*table.columns] if isinstance(table, pd.DataFrame) else []
     allowed = allowed | {it: optional[it] for it in optional.keys() & {*columns}}
-    if "kind" not in allowed:  # without it nobody knows whether a question has a second
+    if not {"kind", "first"} <= allowed.keys():  # by which a question has a second, or none
         allowed.pop("second", None)
     if any(columns.count(column) != 1 for column in allowed):
         told = f"a data frame or a CSV file with columns {', '.join(allowed)}"
@@ -123,7 +122,7 @@ def read_table(name, table, allowed, **optional):
     if not 1 <= len(table) <= _MOST_ROWS:
         got = len(table) if len(table) <= _MOST_ROWS else "more"
         raise ValueError(f"{name}: from 1 to {_MOST_ROWS} rows expected, got {got}")
-    table = table[[*allowed]].set_axis(range(len(table)) if rows is None else rows)
+    table = table[[*allowed]].set_axis(range(first, first + len(table)))
     for column, names in allowed.items():
         number = names is not None and not isinstance(names[0], str)
         if not (number and table[column].dtype.kind in "iu"):  # integers are not read as text
@@ -135,7 +134,8 @@ def read_table(name, table, allowed, **optional):
         if more.any():
             got = f"got {shown(table['second'][more.idxmax()])} in row {more.idxmax()}"
             raise ValueError(f"{name}: no second of kind acceptable expected, {got}")
-        table["second"] = table["second"].mask(single, table["first"])
+        both = table[["first", "second"]].astype(object)
+        table["second"] = both["second"].mask(single, both["first"])
     places = {it: _places(name, table[it], allowed[it]) for it in allowed}
     return pd.DataFrame(places).reset_index(drop=True)
 
@@ -166,7 +166,8 @@ def require_single(votes):
     """Refuse a second answer of a person to a question, and a second spelling of a person."""
     known = {}
     for name in votes["evaluator"].unique():
-        plain = unicodedata.normalize("NFKC", name).casefold().removesuffix(".0")
+        plain = unicodedata.normalize("NFC", " ".join(name.split())).casefold()
+        plain = re.sub(r"^(\d+)\.0$", r"\1", plain)  # a number that was read as a float
         if (other := known.setdefault(plain, name)) != name:
             told = f"one name for a person expected, got {shown(other)} and {shown(name)}"
             raise ValueError(f"votes: {told}")

@@ -261,10 +261,20 @@ def iterates(case, state):
     fitting = min(_CHUNK_ITERATIONS, _CHUNK_ENTRIES // state.theta.size, _CHUNK_WORDS // words)
     rows = max(1, fitting)
     for first in range(0, total, rows):
-        *iterated, state = case.advance(state, min(rows, total - first))
+        try:
+            *iterated, state = case.advance(state, min(rows, total - first))
+        except ValueError:  # an exact gradient or advantage has been asked of no policy
+            if type(case.algorithm) in ALGORITHMS.values():
+                raise NoPolicy(_too_large(case)) from None
+            raise
         yield iterated
     policy = case.algorithm.policy(state.theta)
     yield policy[None], np.array([state.multiplier]), np.array([case.asked])
+
+
+def _too_large(case):
+    name, step = case.algorithm.name, case.setting.steps.primal
+    return f"primal_step: {step:g} is so large that rounding destroys the policy of {name}"
 
 
 def _trace(case, state, grid, bar, stopped):
@@ -274,10 +284,9 @@ def _trace(case, state, grid, bar, stopped):
         try:
             values = np.stack(case.cmdp.evaluate(policies))
         except ValueError as error:
-            name, step = case.algorithm.name, case.setting.steps.primal
-            told = f"primal_step: {step:g} is so large that rounding destroys the policy of {name}"
+            told = _too_large(case)
             if type(case.algorithm) not in ALGORITHMS.values():
-                told = f"algorithm: update of {name} led to no policy ({error})"
+                told = f"algorithm: update of {case.algorithm.name} led to no policy ({error})"
                 if case.algorithm.parameterization == "direct":
                     told += "; policies.project_rows(theta, theta) makes theta a policy"
             raise NoPolicy(told) from None

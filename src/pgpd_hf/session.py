@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pgpd_hf.arguments import require_instance, require_integer, shown
+from pgpd_hf.arguments import require_instance, require_integer, require_path, shown
 from pgpd_hf.arrays import read_archive
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import make_evaluators
@@ -195,9 +195,10 @@ class Session:
                 if session.iteration == number < iteration:
                     session.close()
             if session.iteration != iteration:
-                raise ValueError
+                raise ValueError("other votes than it says")
         except Exception as error:  # damaged files raise almost anything
-            raise ValueError(f"{path}: an undamaged file of Session.save expected") from error
+            told = f"an undamaged file of Session.save expected ({' '.join(str(error).split())})"
+            raise ValueError(f"{path}: {told}") from error
         return session
 
     def write_page(
@@ -225,7 +226,7 @@ class Session:
         }
         text = json.dumps(data).replace("<", "\\u003c")  # no text ends the element that holds it
         page = Path(__file__).with_name("vote.html").read_text(encoding="utf-8")
-        Path(path).write_text(page.replace("DATA", text, 1), encoding="utf-8")
+        require_path("path", path).write_text(page.replace("DATA", text, 1), encoding="utf-8")
 
     def __repr__(self) -> str:
         numbers, most = self._tally(self._votes)["size"], self.algorithm.evaluators
@@ -320,7 +321,8 @@ class Session:
 
 def _archive(path):
     """Name of an archive, which ends as NumPy's do."""
-    return Path(path if str(path).endswith(".npz") else f"{path}.npz")
+    path = require_path("path", path)
+    return path if path.name.endswith(".npz") else path.with_name(f"{path.name}.npz")
 
 
 def _plan_round(algorithm, states, actions):

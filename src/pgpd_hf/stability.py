@@ -90,7 +90,7 @@ def predict_stability(
     cmdp : CMDP
         With at most 200 states and 10 actions.
     algorithm, **options
-        ZPGPD-HF, as for :func:`pgpd_hf.run`. A dual step of None is taken as slow, since that of
+        ZPGPD-HF, as for :func:`pgpd_hf.run`. A dual step of None or 0 is taken as slow: that of
         Theorem 2 depends on T.
     multipliers : array_like, float, shape (n,), optional
         Increasing, up to the bound of the multiplier: those that the prediction is about.
@@ -117,7 +117,7 @@ def predict_stability(
     rewards, utilities = law.values(multipliers)
     excess = utilities - cmdp.threshold
     stable, unstable = _crossings(multipliers, excess)
-    breaks = stable is None
+    breaks = bool(excess.max() < 0)
     if unstable is not None and law.steps.dual > 0:
         breaks = law.outruns(multipliers, excess, unstable)
     return Stability(breaks, float(excess.max()), stable, unstable, multipliers, rewards, utilities)
@@ -309,5 +309,6 @@ def _crossings(multipliers, excess):
         return None, None
     rise, fall = slice(max(safe[0] - 1, 0), safe[0] + 1), slice(safe[-1], safe[-1] + 2)
     stable = float(np.interp(0.0, excess[rise], multipliers[rise]))
+    known = safe[0] > 0 or multipliers[0] == 0
     unstable = float(np.interp(0.0, -excess[fall], multipliers[fall]))
-    return stable, None if safe[-1] == len(excess) - 1 else unstable
+    return stable if known else None, None if safe[-1] == len(excess) - 1 else unstable

@@ -79,6 +79,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("sedes: 3", "configuration: unknown key 'sedes' (did you mean 'seeds'?); allowed are "),
         ("name: -rf", "name: got '-rf'; expected: "),
         ("name: NO", "name: got False; expected: "),
+        ("purpose: calibration", "purpose: got 'calibration'; expected: "),
         ("evaluators: [16, 16]", "evaluators: got [16, 16]; expected: "),
         ("seeds: 10001", "seeds: got 10001; expected: number of seeds, from 1 to 10000"),
         ("environment: {concentration: 0}", "environment.concentration: got 0; expected: of D"),

@@ -1,6 +1,7 @@
 """The workflow elsewhere: other folders, another workflow's module, a deployment, odd names."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -225,7 +226,12 @@ def test_algorithm_and_file_of_an_environment_lie_beside_the_configuration(proje
     assert panel.iloc[-1] == pytest.approx(end, abs=1e-8)
     assert f" 8 {end:+.4f} [" in told
     assert project.jobs(*mine) == {}
+    # Files that replace them have other content, but are older.
+    (folder / "mine.py").write_text(f"{OWN}\n")
+    os.utime(folder / "mine.py", (0, 0))
+    assert project.jobs(*mine)["runs"] == 1
     (folder / "mine.npz").write_bytes(b"no archive")
+    os.utime(folder / "mine.npz", (0, 0))
     output = project.snakemake(*mine, "--cores", "1", code=1)
     assert "mine.npz: damaged, or no archive; a NumPy archive (.npz) of plain arrays" in output
     assert "Traceback" not in output

@@ -1,6 +1,7 @@
 # Which runs there are, and what they are told.
 
 import json
+from hashlib import sha256
 
 EXACT = CONFIGURATION["EXACT"]
 RATES = config["rates"] or {"evaluators": [], "seeds": 1, "iterations": {}}
@@ -37,6 +38,11 @@ def own_sources(wildcards):
     if wildcards.algorithm in OWN:
         return [OWN[wildcards.algorithm].rsplit(":", 1)[0], *sources("npgpd_hf zpgpd_hf")]
     return sources(EXACT.get(wildcards.algorithm, wildcards.algorithm))
+
+
+def digest(place):
+    """Digest of a file beside the configuration, which may be replaced by an older file."""
+    return sha256(Path(place.rsplit(":", 1)[0]).read_bytes()).hexdigest()
 
 
 def names(numbers):

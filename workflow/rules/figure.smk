@@ -15,6 +15,7 @@ rule environment:
     params:
         environment=json.dumps(config["environment"], sort_keys=True),
         folder=FOLDER if "file" in config["environment"] else os.curdir,
+        content=[digest(beside(it)) for it in [config["environment"].get("file")] if it],
     shell:
         "python -I {input.script:q} --settings {params.environment:q} --folder {params.folder:q}"
         " --environment {output.environment} --optimum {output.optimum} >{log} 2>&1"
@@ -41,6 +42,7 @@ rule runs:
         options=lambda wildcards: json.dumps(options_of(wildcards.algorithm), sort_keys=True),
         iterations=lambda wildcards: config["algorithms"][wildcards.algorithm]["iterations"],
         purpose=config["purpose"],
+        content=lambda wildcards: [digest(it) for it in [OWN.get(wildcards.algorithm)] if it],
         more=lambda wildcards, output: f"--policies {output.policies}",
     shell:
         "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
