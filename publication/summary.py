@@ -12,7 +12,7 @@ LABELS = {"npgpd_hf": "NPGPD-HF", "zpgpd_hf": "ZPGPD-HF"}
 # Safe RLHF by the policies that its questions are about.
 INFERRED = {
     "safe_rlhf_uniform": "Safe RLHF, uniform policy",
-    "safe_rlhf": "Safe RLHF, deterministic",
+    "safe_rlhf": "Safe RLHF, deterministic policies",
 }
 COLORS |= {"safe_rlhf_uniform": "#8fbf8f", "safe_rlhf": "#3c8a3c"}
 EVALUATORS = {16: 0.5, 256: 1}  # M, and how opaque its lines are
@@ -91,7 +91,7 @@ if __name__ == "__main__":
         panels += [(ends_unsafe, options.stability), (costs, options.answers)]
         panels = [(draw, paths) for draw, paths in panels if paths]
         with figures.styled():
-            picture = figures.Picture(figsize=(3.3 * len(panels), 2.6))
+            picture = figures.Picture(figsize=(3.6 * len(panels), 2.6))
             picture.get_layout_engine().set(rect=(0, 0, 0.99, 1), w_pad=0.12)
             grid = picture.subplots(1, len(panels), squeeze=False)[0]
             for axes, (draw, paths) in zip(grid, panels, strict=True):

@@ -9,7 +9,7 @@ import json
 import sys
 from contextlib import suppress
 from hashlib import sha256
-from itertools import product
+from itertools import product, zip_longest
 from pathlib import Path
 
 import pandas as pd
@@ -34,7 +34,7 @@ def read(name):
         traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
         table = aggregate(traces).to_csv(index=False, lineterminator="\n").encode()
         made = table if table == (folder / "aggregate.csv").read_bytes() else b""
-    if sha256(made).hexdigest() != record["aggregate"]:
+    if sha256(made).hexdigest() != record.get("aggregate"):
         raise ValueError(f"{name}: changed since make figures has finished it; run it again")
     return traces, optimum, record["config"], CMDP.load(folder / "environment.npz")
 
@@ -74,20 +74,26 @@ def differences(traces, paired):
     return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
+def told(number):
+    """A number as text, with three digits or none behind the point."""
+    return f"{number:+.3g}" if abs(number) < 1000 else f"{number:+,.0f}"
+
+
 def draw(curves, names, table):
     """A panel for each row of the table: M across, gap and violation of each algorithm down."""
     labels, tables = figures.algorithm_labels(pd.concat(curves)), [*map(by_key, curves)]
-    kinds = [*product(table["algorithm"].unique(), figures.METRICS)]
-    numbers = [*dict.fromkeys(table["evaluators"])]
-    rows = {(it.algorithm, it.metric, it.evaluators): it for it in table.itertuples()}
+    kinds = dict([*table.groupby(["algorithm", "metric"], sort=False)])
+    columns = max(map(len, kinds.values()))
     with figures.styled():
-        figure = Figure(figsize=(max(4.2, 0.5 + 2.3 * len(numbers)), 0.5 + 1.9 * len(kinds)))
-        grid = figure.subplots(len(kinds), len(numbers), squeeze=False)
-        for axes, ((algorithm, metric), M) in zip(grid.flat, product(kinds, numbers), strict=True):
-            row = rows.get((algorithm, metric, M))
+        figure = Figure(figsize=(max(4.2, 0.5 + 2.3 * columns), 0.5 + 1.9 * len(kinds)))
+        grid = figure.subplots(len(kinds), columns, squeeze=False)
+        pairs = zip(grid, kinds.values(), strict=True)
+        panels = [pair for axes, rows in pairs for pair in zip_longest(axes, rows.itertuples())]
+        for axes, row in panels:
             axes.set_visible(row is not None)
             if row is None:
                 continue
+            algorithm, metric, M = row.algorithm, row.metric, row.evaluators
             pair = [it[algorithm, M] for it in tables]
             for curve, name, (style, color) in zip(pair, names, LOOKS, strict=True):
                 x, band = curve["iteration"], (curve[f"{metric}_low"], curve[f"{metric}_high"])
@@ -99,15 +105,16 @@ def draw(curves, names, table):
             axes.set_ylim(*figures.limits(pd.concat(pair), metric))
             label = f"{metric.replace('_', ' ')} {figures.metric_label(curves[0], metric)}"
             axes.set_ylabel(label, fontsize=7)
-            interval = f" [{row.low:+.3g}, {row.high:+.3g}]" if pd.notna(row.low) else ""
-            found = f"{row.difference:+.3g}{interval}".replace("-", "\N{MINUS SIGN}")
+            interval = f" [{told(row.low)}, {told(row.high)}]" if pd.notna(row.low) else ""
+            found = f"{told(row.difference)}{interval}".replace("-", "\N{MINUS SIGN}")
             axes.set_title(f"{labels[algorithm]}, {figures.evaluators_label(M)}\n{found}")
         figure.supxlabel("iteration", fontsize=8)
-        told = f"in titles {names[1]} minus {names[0]} at the end; brackets, bands: 95 % intervals"
-        lines, _ = axes.get_legend_handles_labels()
+        lines, _ = grid[0, 0].get_legend_handles_labels()
         seeds = table["first_seeds"].max(), table["second_seeds"].max()
-        labels = [f"{name}, {number} seeds" for name, number in zip(names, seeds, strict=True)]
-        figure.legend(lines, labels, title=told, ncols=2, loc="outside upper center")
+        labels = [f"{name} (seeds: {number})" for name, number in zip(names, seeds, strict=True)]
+        title = f"in titles {names[1]} minus {names[0]} at the end; brackets, bands: 95 % intervals"
+        how = {"title": title, "ncols": 2, "loc": "outside upper center", "handlelength": 3}
+        figure.legend(lines, labels, **how)
     return figure
 
 
@@ -125,8 +132,8 @@ def main():
     finished = sorted(path.parent.name for path in RESULTS.glob("*/provenance.json"))
     if len(names) != 2 or len({*names} & {*finished}) != 2:
         known = ", ".join(finished) or "none yet"
-        told = f"two that make figures has finished ({known}) expected, got {' '.join(names)!r}"
-        raise ValueError(f"EXPERIMENTS: {told}")
+        two = f"two different names of those that make figures has finished ({known})"
+        raise ValueError(f"EXPERIMENTS: {two} expected, got {' '.join(names)!r}")
     traces, optima, configs, environments = zip(*map(read, names), strict=True)
     paired = configs[0]["purpose"] == configs[1]["purpose"]
     if paired:
@@ -145,7 +152,7 @@ def main():
     table["M"] = table["evaluators"].astype(object).fillna("inf")
     columns = ["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]
     shown = table[columns].rename(columns={"first": names[0], "second": names[1]})
-    print(shown.to_string(index=False, float_format="{:+.4g}".format, na_rep="none"))
+    print(shown.to_string(index=False, float_format=told, na_rep="none"))
     seeds = f"{table['first_seeds'].max()} and {table['second_seeds'].max()} seeds, not paired"
     if paired:
         seeds = f"paired by seed, {table['first_seeds'].max()} that both have"
@@ -155,23 +162,25 @@ def main():
     elif any(it.units for it in environments):
         print("Gaps and violations are in stored units, since one experiment has no others.")
     if table["low"].isna().any():
-        print("none: one seed has no interval.")
+        print("none: a single run, of an exact algorithm or one seed, has no interval.")
     for name, runs, others in zip(names, traces, traces[::-1], strict=True):
         if missing := [key for key in by_key(runs) if key not in by_key(others)]:
-            told = (f"{it} with M = {'inf' if pd.isna(M) else M}" for it, M in missing)
-            print(f"Only in {name}: {', '.join(told)}")
+            listed = (f"{it} with M = {'inf' if pd.isna(M) else M}" for it, M in missing)
+            print(f"Only in {name}: {', '.join(listed)}")
     files = [(RESULTS / name / "environment.npz").read_bytes() for name in names]
     if files[0] != files[1]:
-        print("Environments differ, each in its own units:")
+        print("Environments differ:")
         for name, cmdp, optimum in zip(names, environments, optima, strict=True):
-            best, _ = cmdp.in_units(optimum["reward_value"], 0.0)
+            best = optimum["reward_value"]
+            if None not in units:
+                best, _ = cmdp.in_units(best, 0.0)
             print(f"  {name}: {cmdp}; best safe reward {best:.4g}")
-    print("Settings that differ:")
     first, second = shared(*configs), shared(*configs[::-1])
-    for key in sorted({*first, *second}):
-        if first.get(key) != second.get(key):
-            both = (json.dumps(it[key]) if key in it else "-" for it in (first, second))
-            print(f"  {key}: {', '.join(both)}")
+    keys = [it for it in sorted({*first, *second}) if first.get(it) != second.get(it)]
+    print("Settings that differ:" if keys else "No settings differ.")
+    for key in keys:
+        both = (json.dumps(it[key]) if key in it else "-" for it in (first, second))
+        print(f"  {key}: {', '.join(both)}")
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

@@ -87,12 +87,14 @@ def metric_label(aggregate, metric):
     return "(reward)" if metric == "optimality_gap" else "(cost)"
 
 
-def figure1(aggregate, possible):
+def figure1(aggregate, possible, over="runs"):
     """All panels: algorithms down, gap and violation across.
 
     `aggregate` is a table of :func:`pgpd_hf.aggregate` after :func:`in_units`; `possible` holds for
     each metric the smallest and the largest value that a policy can have.
     """
+    number = aggregate["seeds"].max()
+    told = f"means over {number} {over}, with 95 % intervals" if number > 1 else "a single run"
     with styled():
         algorithms = aggregate["algorithm"].unique()
         figure = Picture(figsize=(6.9, 2.3 * len(algorithms) + 0.45))
@@ -110,8 +112,7 @@ def figure1(aggregate, possible):
             head = f"{metric.replace('_', ' ')}  {metric_label(aggregate, metric)}"
             column[0].annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
             _finish(column, metric, aggregate)
-        told = {"x": 0.99, "ha": "right", "fontsize": 7, "color": "0.3"}
-        figure.supxlabel("means over runs, with 95 % intervals", **told)
+        figure.supxlabel(told, x=0.99, ha="right", fontsize=7, color="0.3")
     return figure
 
 
