@@ -277,10 +277,8 @@ class CMDP:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the CMDP to a NumPy archive; ``.npz`` is added to a name without it."""
-        np.savez(
-            require_path("path", path),
-            **{name: it for name, it in vars(self).items() if it is not None},
-        )
+        arrays = {name: it for name, it in vars(self).items() if it is not None}
+        np.savez(require_path("path", path), **arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> CMDP:

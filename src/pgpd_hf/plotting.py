@@ -31,10 +31,9 @@ def plot_curves(curve: pd.DataFrame) -> Any:
     """
     require_instance("curve", curve, pd.DataFrame)
     figures = _figures()
-    ends = {f"{metric}{end}" for metric in figures.METRICS for end in ("", "_low", "_high")}
-    if curve.empty or not {"algorithm", "evaluators", "iteration", "seeds", "answers", *ends} <= {
-        *curve
-    }:
+    needed = {f"{metric}{end}" for metric in figures.METRICS for end in ("", "_low", "_high")}
+    needed |= {"algorithm", "evaluators", "iteration", "seeds", "answers"}
+    if curve.empty or not needed <= {*curve}:
         raise ValueError(f"curve: a table of pgpd_hf.aggregate expected, got columns {[*curve]}")
     possible = dict.fromkeys(figures.METRICS, (-np.inf, np.inf))
     return figures.figure1(figures.in_units(curve, curve.attrs.get("units")), possible)

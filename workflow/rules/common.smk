@@ -13,7 +13,8 @@ def beside(name):
     return os.path.normpath(f"{FOLDER}/{name}")
 
 
-# Algorithms of one's own: file and class.
+# An environment of one's own, and algorithms: file and class.
+OWN_ENVIRONMENT = [beside(config["environment"]["file"])] if "file" in config["environment"] else []
 OWN = {
     name: beside(options["class"])
     for name, options in config["algorithms"].items()
@@ -40,9 +41,10 @@ def own_sources(wildcards):
     return sources(EXACT.get(wildcards.algorithm, wildcards.algorithm))
 
 
-def digest(place):
-    """Digest of a file beside the configuration, which may be replaced by an older file."""
-    return sha256(Path(place.rsplit(":", 1)[0]).read_bytes()).hexdigest()
+def digests(places):
+    """Digests of files beside the configuration, which may be replaced by older files."""
+    files = [Path(place.rsplit(":", 1)[0]) for place in places]
+    return [sha256(file.read_bytes()).hexdigest() for file in files]
 
 
 def names(numbers):

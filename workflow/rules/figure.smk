@@ -6,7 +6,7 @@ rule environment:
     input:
         script=f"{SCRIPTS}/environment.py",
         code=sources("arrays cmdp costs environments gymnasium optimum streams"),
-        file=beside(config["environment"]["file"]) if "file" in config["environment"] else [],
+        file=OWN_ENVIRONMENT,
     output:
         environment="<results>/environment.npz",
         optimum="<results>/optimum.json",
@@ -14,8 +14,8 @@ rule environment:
         "<logs>/environment.log",
     params:
         environment=json.dumps(config["environment"], sort_keys=True),
-        folder=FOLDER if "file" in config["environment"] else os.curdir,
-        content=[digest(beside(it)) for it in [config["environment"].get("file")] if it],
+        folder=FOLDER if OWN_ENVIRONMENT else os.curdir,
+        content=digests(OWN_ENVIRONMENT),
     shell:
         "python -I {input.script:q} --settings {params.environment:q} --folder {params.folder:q}"
         " --environment {output.environment} --optimum {output.optimum} >{log} 2>&1"
@@ -42,7 +42,9 @@ rule runs:
         options=lambda wildcards: json.dumps(options_of(wildcards.algorithm), sort_keys=True),
         iterations=lambda wildcards: config["algorithms"][wildcards.algorithm]["iterations"],
         purpose=config["purpose"],
-        content=lambda wildcards: [digest(it) for it in [OWN.get(wildcards.algorithm)] if it],
+        content=lambda wildcards: digests(
+            place for name, place in OWN.items() if name == wildcards.algorithm
+        ),
         more=lambda wildcards, output: f"--policies {output.policies}",
     shell:
         "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"

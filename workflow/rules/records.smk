@@ -14,7 +14,7 @@ rule provenance:
         "<logs>/provenance.log",
     params:
         config=json.dumps(config, sort_keys=True),
-        content=[*map(digest, OWN.values())],
+        content=digests(OWN.values()),
     shell:
         "python -I {input.script:q} --config {params.config:q} --files {input.files:q}"
         " --aggregate {input.aggregate} --record {output} >{log} 2>&1"
