@@ -5,6 +5,7 @@ import pickle
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -116,7 +117,7 @@ def test_values_in_units_are_those_of_the_tables_themselves(units, form):
 @pytest.mark.parametrize("name", ["npgpd_hf", "zpgpd_hf"])
 def test_runs_end_with_allowed_actions_and_go_on_from_there(name):
     allowed = np.array([[1, 1, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1]]) > 0
-    cmdp = CMDP.from_costs(**drawn(1, 4, 3), actions=allowed)
+    cmdp = CMDP.from_costs(**drawn(1, 4, 3), actions=pd.DataFrame(allowed, dtype="boolean"))
     given = {"evaluators": 8, "primal_step": 0.5, "dual_step": 0.1, "seeds": [0, 1]}
     given |= {"iterations": 5, "return_policies": True}
     _, policies = pgpd_hf.run(cmdp, name, **given)

@@ -227,6 +227,7 @@ def test_numbers_and_lists_of_all_types_give_the_same(kind):
     numbers = {"primal_step": 0.25, "dual_step": 0.125, "random_answers": 1, "perturbation": 0.5}
     expected = run(seeds=[1, 3], checkpoints=[0, 5], **numbers)
     numbers = {name: kind(number) for name, number in numbers.items()}
+    numbers["progress"] = np.False_
     for seeds in (np.array([3, 1], np.uint8), pd.Series([3, 1], dtype="Int16"), {1, 3}):
         assert_same(run(seeds=iter(seeds), checkpoints=np.array([5, 0, 5]), **numbers), expected)
 

@@ -7,6 +7,7 @@ import platform
 import signal
 import subprocess
 import time
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,8 @@ def test_records_hold_nothing_private(smoke):
     assert content["why"] == "no repository, or no git"
     assert content["config"]["name"] == "smoke"
     assert content["versions"]["numba"]
+    table = (project.folder / "results/smoke/aggregate.csv").read_bytes()
+    assert content["aggregate"] == sha256(table).hexdigest()
 
 
 def test_interrupted_run_goes_on_and_ends_with_the_same_bytes(smoke, project):
