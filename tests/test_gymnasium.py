@@ -29,7 +29,10 @@ class Table(gymnasium.Env):
 
 
 TABLE = {"env": Table(), "cost": [[1, 1], [9, 9], [1, 5]], "at_most": 9}
-ODD = {**TABLE, "env": Table()}  # with an impossible outcome
+# With an impossible outcome, and an end in a state that nobody reaches.
+ODD = {**TABLE, "env": Table(), "cost": [*TABLE["cost"], [0, 0]]}
+ODD["env"].P.append([[(1.0, 0, 0.0, True)]] * 2)
+ODD["env"].initial_state_distrib = np.eye(4, dtype=np.float32)[0]
 ODD["env"].P[0][0] = [*ODD["env"].P[0][0], (0.0, 0, 5.0, True)]
 
 
@@ -40,7 +43,7 @@ ODD["env"].P[0][0] = [*ODD["env"].P[0][0], (0.0, 0, 5.0, True)]
         (CLIFF, lambda *step: 1),
         (TAXI, lambda *step: 1),
         (TABLE, lambda s, a, to, reward: TABLE["cost"][s][a]),
-        (ODD, lambda s, a, to, reward: TABLE["cost"][s][a]),
+        (ODD, lambda s, a, to, reward: ODD["cost"][s][a]),
     ],
 )
 def test_values_are_those_of_the_table(given, cost):

@@ -30,7 +30,9 @@ def test_curves_show_means_in_the_units_of_the_user():
     np.testing.assert_allclose(gap, best - reward, atol=1e-12)
     np.testing.assert_allclose(violation, cost - 68, atol=1e-12)
     assert all("$M = 4$" in [it.get_text() for it in axes.texts] for axes in figure.axes)
-    exact = pgpd_hf.plot_curves(curve.assign(evaluators=pd.NA))
+    assert figure.get_supxlabel() == f"means over {len(STEPS['seeds'])} runs, with 95 % intervals"
+    exact = pgpd_hf.plot_curves(curve.assign(evaluators=pd.NA, seeds=1))
+    assert exact.get_supxlabel() == "a single run"
     assert r"$M = \infty$" in [it.get_text() for it in exact.axes[0].texts]
     curve.attrs["units"] = cmdp.units  # as somebody may set it
     np.testing.assert_array_equal(

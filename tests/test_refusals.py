@@ -116,7 +116,7 @@ COSTS = {
     "reward": [np.ones(3), [[-1e308, 1e308]] * 3],
     "cost_unit": [*NO_NUMBER, *NEGATIVE, 0, 1e-320],
     "at_most": [*NO_NUMBER, None, 0, -100],
-    "actions": [np.eye(3, 2) > 0, [[0, 1]] * 3],
+    "actions": [np.eye(3, 2) > 0, [[0, 1]] * 3, np.ones((3, 2))],
 }
 SEARCH = {
     "candidates": [3, {"primal_step": [1]}, PAIRS | {"perturbation": [1.0]}]

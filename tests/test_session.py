@@ -38,7 +38,7 @@ def everyone(session, names="abcde"):
     asked = session.ask()["question"]
     rows = [(number, name, (number + k) % 2) for number in asked for k, name in enumerate(names)]
     votes = pd.DataFrame(rows, columns=["question", "evaluator", "answer"])
-    return session.ask().merge(votes)
+    return session.ask().astype({"first": float}).merge(votes)  # second is Int64
 
 
 @pytest.mark.parametrize("cmdp", [random_process(2, 4, 5), absorbed(), masked()])

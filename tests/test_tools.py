@@ -46,7 +46,7 @@ def finish(folder, purpose, seeds, others=()):
     write_table(aggregate(pd.concat(traces)), folder / "aggregate.csv")
     replace(random_cmdp(instance=len(purpose)), units=UNITS).save(folder / "environment.npz")
     algorithms = {"npgpd_hf": {"primal_step": seeds / 10}, folder.name: {"iterations": 9}}
-    config = {"algorithms": algorithms, "purpose": purpose}
+    config = {"algorithms": algorithms, "purpose": purpose, "rates": {"seeds": seeds}}
     config |= {"environment": {"instance": len(purpose)}, "horizon": 3, "link": "logistic"}
     digest = sha256((folder / "aggregate.csv").read_bytes()).hexdigest()
     write_json({"config": config, "aggregate": digest}, folder / "provenance.json")
@@ -90,7 +90,10 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     curves = tool["means"](traces, optimum)
     assert curves["constraint_violation_high"].max() == 0.02  # of what a policy can have
     random_cmdp().save(tmp_path / "results/yours/environment.npz")
-    assert "\nGaps and violations are in stored units, " in call("overlay.py", "mine", "yours")
+    said = call("overlay.py", "mine", "yours")
+    assert "\nGaps and violations are in stored units, " in said
+    assert said.count("; best safe reward 0.7\n") == 2
+    assert [tool["told"](number) for number in (0.12345, -12345.6)] == ["+0.123", "-12,346"]
     row = read_table(tmp_path / "results/overlay/mine-yours.csv").iloc[0]
     assert row["difference"] == pytest.approx(expected[2] / 10)  # not in the units of one of them
 
