@@ -93,7 +93,7 @@ def test_overlay_pairs_the_seeds_that_both_experiments_have(tmp_path, call, purp
     said = call("overlay.py", "mine", "yours")
     assert "\nGaps and violations are in stored units, " in said
     assert said.count("; best safe reward 0.7\n") == 2
-    assert [tool["told"](number) for number in (0.12345, -12345.6)] == ["+0.123", "-12,346"]
+    assert [tool["signed"](number) for number in (0.12345, -12345.6)] == ["+0.123", "-12,346"]
     row = read_table(tmp_path / "results/overlay/mine-yours.csv").iloc[0]
     assert row["difference"] == pytest.approx(expected[2] / 10)  # not in the units of one of them
 

@@ -28,13 +28,12 @@ LOOKS = ("-o", "#1b5e7d"), ("--o", "#c2571a")
 
 def read(name):
     """Runs of an experiment, its optimum, configuration and environment."""
-    folder, made = RESULTS / name, b""
+    folder, found = RESULTS / name, b""
     record = read_json(folder / "provenance.json")
     with suppress(FileNotFoundError):  # of a run that was interrupted, or failed
         traces, optimum = read_traces([*run_paths(folder)]), read_json(folder / "optimum.json")
-        table = aggregate(traces).to_csv(index=False, lineterminator="\n").encode()
-        made = table if table == (folder / "aggregate.csv").read_bytes() else b""
-    if sha256(made).hexdigest() != record.get("aggregate"):
+        found = aggregate(traces).to_csv(index=False, lineterminator="\n").encode()
+    if sha256(found).hexdigest() != record.get("aggregate"):
         raise ValueError(f"{name}: changed since make figures has finished it; run it again")
     return traces, optimum, record["config"], CMDP.load(folder / "environment.npz")
 
@@ -74,8 +73,8 @@ def differences(traces, paired):
     return pd.DataFrame(rows, columns=[*KEYS, *COLUMNS])
 
 
-def told(number):
-    """A number as text, with three digits or none behind the point."""
+def signed(number):
+    """A number as text, with its sign and three digits, or none behind the point."""
     return f"{number:+.3g}" if abs(number) < 1000 else f"{number:+,.0f}"
 
 
@@ -105,8 +104,8 @@ def draw(curves, names, table):
             axes.set_ylim(*figures.limits(pd.concat(pair), metric))
             label = f"{metric.replace('_', ' ')} {figures.metric_label(curves[0], metric)}"
             axes.set_ylabel(label, fontsize=7)
-            interval = f" [{told(row.low)}, {told(row.high)}]" if pd.notna(row.low) else ""
-            found = f"{told(row.difference)}{interval}".replace("-", "\N{MINUS SIGN}")
+            interval = f" [{signed(row.low)}, {signed(row.high)}]" if pd.notna(row.low) else ""
+            found = f"{signed(row.difference)}{interval}".replace("-", "\N{MINUS SIGN}")
             axes.set_title(f"{labels[algorithm]}, {figures.evaluators_label(M)}\n{found}")
         figure.supxlabel("iteration", fontsize=8)
         lines, _ = grid[0, 0].get_legend_handles_labels()
@@ -125,6 +124,46 @@ def shared(config, other):
     }
     settings = {key: it for key, it in config.items() if key not in ("name", "rates")}
     return pd.json_normalize(settings | {"algorithms": algorithms}).iloc[0].to_dict()
+
+
+def say_differences(table, names, paired, units, environments):
+    """Print the table, and what its numbers are."""
+    table = table.assign(M=table["evaluators"].astype(object).fillna("inf"))
+    columns = ["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]
+    shown = table[columns].rename(columns={"first": names[0], "second": names[1]})
+    print(shown.to_string(index=False, float_format=signed, na_rep="none"))
+    seeds = f"{table['first_seeds'].max()} and {table['second_seeds'].max()} seeds, not paired"
+    if paired:
+        seeds = f"paired by seed, {table['first_seeds'].max()} that both have"
+    print(f"\nEnds of runs: {names[1]} minus {names[0]}, 95 % intervals; {seeds}.")
+    if None not in units:
+        print("Gaps and violations are in units of the reward and of the cost.")
+    elif any(it.units for it in environments):
+        print("Gaps and violations are in stored units, since one experiment has no others.")
+    if table["low"].isna().any():
+        print("none: a single run, of an exact algorithm or one seed, has no interval.")
+
+
+def say_settings(names, traces, optima, configs, environments, units):
+    """Print what only one experiment has, and what differs."""
+    for name, runs, others in zip(names, traces, traces[::-1], strict=True):
+        if missing := [key for key in by_key(runs) if key not in by_key(others)]:
+            listed = (f"{it} with M = {'inf' if pd.isna(M) else M}" for it, M in missing)
+            print(f"Only in {name}: {', '.join(listed)}")
+    files = [(RESULTS / name / "environment.npz").read_bytes() for name in names]
+    if files[0] != files[1]:
+        print("Environments differ:")
+        for name, cmdp, optimum in zip(names, environments, optima, strict=True):
+            best = optimum["reward_value"]
+            if None not in units:
+                best, _ = cmdp.in_units(best, 0.0)
+            print(f"  {name}: {cmdp}; best safe reward {best:.4g}")
+    first, second = shared(*configs), shared(*configs[::-1])
+    keys = [it for it in sorted({*first, *second}) if first.get(it) != second.get(it)]
+    print("Settings that differ:" if keys else "No settings differ.")
+    for key in keys:
+        both = (json.dumps(it[key]) if key in it else "-" for it in (first, second))
+        print(f"  {key}: {', '.join(both)}")
 
 
 def main():
@@ -149,38 +188,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     write_table(table, folder / f"{title}.csv")
     figures.save(draw(curves, names, table), folder, title)
-    table["M"] = table["evaluators"].astype(object).fillna("inf")
-    columns = ["algorithm", "M", "metric", "first", "second", "difference", "low", "high"]
-    shown = table[columns].rename(columns={"first": names[0], "second": names[1]})
-    print(shown.to_string(index=False, float_format=told, na_rep="none"))
-    seeds = f"{table['first_seeds'].max()} and {table['second_seeds'].max()} seeds, not paired"
-    if paired:
-        seeds = f"paired by seed, {table['first_seeds'].max()} that both have"
-    print(f"\nEnds of runs: {names[1]} minus {names[0]}, 95 % intervals; {seeds}.")
-    if None not in units:
-        print("Gaps and violations are in units of the reward and of the cost.")
-    elif any(it.units for it in environments):
-        print("Gaps and violations are in stored units, since one experiment has no others.")
-    if table["low"].isna().any():
-        print("none: a single run, of an exact algorithm or one seed, has no interval.")
-    for name, runs, others in zip(names, traces, traces[::-1], strict=True):
-        if missing := [key for key in by_key(runs) if key not in by_key(others)]:
-            listed = (f"{it} with M = {'inf' if pd.isna(M) else M}" for it, M in missing)
-            print(f"Only in {name}: {', '.join(listed)}")
-    files = [(RESULTS / name / "environment.npz").read_bytes() for name in names]
-    if files[0] != files[1]:
-        print("Environments differ:")
-        for name, cmdp, optimum in zip(names, environments, optima, strict=True):
-            best = optimum["reward_value"]
-            if None not in units:
-                best, _ = cmdp.in_units(best, 0.0)
-            print(f"  {name}: {cmdp}; best safe reward {best:.4g}")
-    first, second = shared(*configs), shared(*configs[::-1])
-    keys = [it for it in sorted({*first, *second}) if first.get(it) != second.get(it)]
-    print("Settings that differ:" if keys else "No settings differ.")
-    for key in keys:
-        both = (json.dumps(it[key]) if key in it else "-" for it in (first, second))
-        print(f"  {key}: {', '.join(both)}")
+    say_differences(table, names, paired, units, environments)
+    say_settings(names, traces, optima, configs, environments, units)
     print(f"{folder}/{title}.csv, .pdf, .svg and .png")
 
 

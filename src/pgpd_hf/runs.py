@@ -273,6 +273,7 @@ def iterates(case, state):
 
 
 def _too_large(case):
+    """What is said of primal steps that lead to no policy."""
     name, step = case.algorithm.name, case.setting.steps.primal
     return f"primal_step: {step:g} is so large that rounding destroys the policy of {name}"
 

@@ -128,16 +128,8 @@ class Session:
         about = {"kind": KINDS, "first": NUMBERS, "second": NUMBERS}  # if it is there
         table = read_table(name, votes, allowed, page=[self._page()], **about)
         table["question"] += self._asked[0]
-        asked = self._about(table["question"].to_numpy())
-        asked["kind"] = asked["kind"].map(KINDS.index)
-        asked["second"] = asked["second"].fillna(asked["first"])
-        for column in [it for it in about if it in table]:
-            wrong = table[column] != asked[column]
-            if wrong.any():
-                told = f"{column} of question {table['question'][wrong.idxmax()]} as asked"
-                raise ValueError(f"{name}: {told} expected, got another")
-        table = table[[*_VOTE]]
-        every = pd.concat([self._votes, table], ignore_index=True)
+        self._require_as_asked(name, table)
+        every = pd.concat([self._votes, table[[*_VOTE]]], ignore_index=True)
         require_single(every)
         tally, most = self._tally(every), self.algorithm.evaluators
         if (tally["size"] > most).any():
@@ -248,6 +240,17 @@ class Session:
             table[column] += rounds * len(self._starts)
         table.insert(0, "question", numbers)
         return table
+
+    def _require_as_asked(self, name, table):
+        """Refuse rows that tell another kind or other trajectories than were asked about."""
+        asked = self._about(table["question"].to_numpy())
+        asked["kind"] = asked["kind"].map(KINDS.index)
+        asked["second"] = asked["second"].fillna(asked["first"])
+        for column in [it for it in ("kind", "first", "second") if it in table]:
+            wrong = table[column] != asked[column]
+            if wrong.any():
+                told = f"{column} of question {table['question'][wrong.idxmax()]} as asked"
+                raise ValueError(f"{name}: {told} expected, got another")
 
     def _tally(self, votes):
         """Answers of 1 ("sum"), and all answers ("size"), to the questions of this iteration."""

@@ -356,14 +356,17 @@ def test_lemma_1878_fails_on_average_for_a_million_evaluators():
     assert mean_interval(shortfall)[1] > 1.5 * printed.one_step(problem.constants) > 0.4
 
 
-def tickets(chances, utility):
-    """In the first state each action is a ticket; whoever has won earns 1 in each later step."""
+def tickets(chances, safe):
+    """In the first state each action is a ticket; whoever has won earns 1 in each later step.
+
+    If that is safe, utility is 1 everywhere; else it is the reward.
+    """
     transition = np.zeros((3, len(chances), 3))
     transition[0] = np.column_stack([np.zeros_like(chances), chances, 1 - chances])
     transition[1, :, 1] = transition[2, :, 2] = 1
     reward = np.zeros((3, len(chances)))
     reward[1] = 1
-    utility, threshold = (reward, 0.9) if utility is None else (np.full_like(reward, utility), 0.5)
+    utility, threshold = (np.ones_like(reward), 0.5) if safe else (reward, 0.9)
     return CMDP(transition, reward, utility, [1.0, 0, 0], 0.5, threshold)
 
 
@@ -373,7 +376,7 @@ def test_lemma_1953_fails_where_tickets_hardly_differ():
     Steps of the walk are differences of two tickets; its law is computed exactly.
     """
     eps, iterations, ends = 0.01, 20000, np.arange(-1000, 2000)
-    cmdp = tickets(np.array([0.5 + eps, 0.5 - eps]), utility=1.0)
+    cmdp = tickets(np.array([0.5 + eps, 0.5 - eps]), safe=True)
     problem = problem_of(cmdp, replace(KNOWN, iterations=iterations))
     estimates = sample_advantages(problem, uniform(3, 2), 4000)[:, 0, 0]
     steps = estimates[:, 0] - estimates[:, 1]
@@ -400,8 +403,8 @@ def test_theorem_1_s_constants_fail_for_very_many_tickets():
     lines 2048 and 2141 do not contain once eta_1 is inserted (2052).
     """
     chances = np.append(1.0, np.full(63, 0.5))
-    for utility in (1.0, None):  # b is met, or reward is utility
-        cmdp = tickets(chances, utility)
+    for safe in (True, False):
+        cmdp = tickets(chances, safe)
         algorithm = KNOWN.algorithm(NPGPDHF)
         given = {"seeds": range(500), "iterations": 3, "return_policies": True}
         _, policies = run(cmdp, algorithm, **given)
@@ -412,10 +415,10 @@ def test_theorem_1_s_constants_fail_for_very_many_tickets():
         assert low < 1 + 63 / 8 < high
         assert (first[:, 0] * alike.sum(1) < 1 + 1e-6).all()  # and E 1/(1 + n) <= 2^t / |A|
     known = {"iterations": 6000, "actions": 2**12000}
-    gap = printed.theorem_1_gap(constants_of(tickets(chances, 1.0), KNOWN, **known))
+    gap = printed.theorem_1_gap(constants_of(tickets(chances, safe=True), KNOWN, **known))
     assert 2 * gap < 0.5 * (1 - 2**6000 / 2**12000)  # line 2053 has at most twice as much
     known = {"iterations": 10**6, "actions": 2 ** (2 * 10**6)}
-    constants = constants_of(tickets(chances, None), KNOWN, **known)
+    constants = constants_of(tickets(chances, safe=False), KNOWN, **known)
     assert printed.theorem_1_violation(constants, complete=True) < 0.9 - 0.5
 
 
