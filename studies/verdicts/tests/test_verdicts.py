@@ -331,3 +331,17 @@ def test_verdicts_in_a_committed_table_come_out_again(runs_of):
     names, numbers = ["statement", "verdict", "part"], ["estimate", "low", "high"]
     assert (found[names].to_numpy() == committed[names].to_numpy()).all()
     np.testing.assert_allclose(found[numbers], committed[numbers], rtol=1e-6)
+
+
+def test_levels_of_violations_differ_by_more_than_the_margin():
+    """By the older form of "insensitive", which compared them (docs/choices.md), it would fail.
+
+    Over the last quarter, between the ends of both intervals, and in the mean by a quarter.
+    """
+    table = read_table(FOLDER / "tables/environments.csv").query("algorithm == @NP")
+    height = np.ptp(table[VIOLATION])
+    few, many = (
+        table[table["evaluators"] == M].set_index("iteration").loc[1500:] for M in (16, 256)
+    )
+    assert ((many[VIOLATION] - few[VIOLATION]).mean() / height) > 0.25
+    assert ((many[f"{VIOLATION}_low"] - few[f"{VIOLATION}_high"]) / height > 0.1).all()
