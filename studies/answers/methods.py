@@ -40,13 +40,15 @@ def learn(method, cmdp, optimum, setting, *, horizon, seed, purpose, random_answ
 
 
 def iterate(method, cmdp, optimum, options, iterations, seed, purpose):
-    """Last policy of NPGPD-HF, of ZPGPD-HF, or of ZPG.
+    """Last policy of NPGPD-HF, of ZPGPD-HF with either kind of policies, or of ZPG.
 
     ZPG is the parent of ZPGPD-HF (Zhang and Ying 2024, arXiv 2409.17401): softmax policies, and no
     multiplier.
     """
+    if method in ("zpg", "zpgpd_hf_softmax"):
+        options = options | {"parameterization": "softmax"}
     if method == "zpg":
-        options = options | {"parameterization": "softmax", "dual_step": 0}
+        options = options | {"dual_step": 0}
     algorithm = (NPGPDHF if method == "npgpd_hf" else ZPGPDHF)(**options)
     run = Run(algorithm, algorithm.prepare(cmdp, optimum, iterations), seed, purpose)
     # Not `pgpd_hf.run`, which evaluates every iterate: that takes ZPGPD-HF most of its time.

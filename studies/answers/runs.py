@@ -16,7 +16,7 @@ from pgpd_hf.tables import one_line, read_table, write_table
 def chosen(path):
     """Setting that won a search."""
     table = read_table(path)
-    given = table[table["standing"] == CHOSEN].iloc[0].dropna().to_dict()  # mu may be the theorem's
+    given = table[table["standing"] == CHOSEN].iloc[0].dropna().to_dict()
     return given | {name: int(given[name]) for name in (*settings.COUNTS, "iterations")}
 
 

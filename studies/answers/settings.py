@@ -8,7 +8,7 @@ them on N pairs with Q questions each, which as few evaluators M answer as `most
 import itertools
 import math
 
-ITERATIVE = ("npgpd_hf", "zpgpd_hf", "zpg")
+ITERATIVE = ("npgpd_hf", "zpgpd_hf", "zpgpd_hf_softmax", "zpg")
 COUNTS = ("evaluators", "rounds")
 PARTS = (
     *("evaluators", "rounds", "iterations", "estimator", "perturbation"),
@@ -44,8 +44,6 @@ def affordable(declared, method, budget, size, combinations=None):
     asked = questions(method, *size)
     for values in itertools.product(*tried.values()) if combinations is None else combinations:
         setting = {"rounds": 1, "iterations": 1} | dict(zip(tried, values, strict=True))
-        if setting.get("perturbation") == "theorem":
-            setting["perturbation"] = None
         if method in ITERATIVE:
             setting["iterations"] = budget // (asked * setting["rounds"] * setting["evaluators"])
             possible = 1 <= setting["iterations"] <= options["most_rounds"] / setting["rounds"]

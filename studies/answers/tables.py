@@ -1,8 +1,9 @@
 """Tables of the study, from the runs and the searches of all methods.
 
 `comparison.csv` and `misspecification.csv` have means over seeds or environments with 95 %
-intervals, and `unsafe`: the share of policies whose violation exceeds 0.02. `comparison_settings`
-has the settings that won. `decisions` says which method to take.
+intervals, and `unsafe`: the share of policies whose violation exceeds 0.02; of the best policies
+without the constraint, too, which need no answers. `comparison_settings` has the settings that won.
+`decisions` says which method to take.
 """
 
 import argparse
@@ -10,10 +11,12 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from answers import problems
 from answers.runs import budget_of
 from answers.search import CHOSEN, TIED
 from answers.settings import PARTS
 
+from pgpd_hf import solve_unconstrained
 from pgpd_hf.statistics import mean_interval
 from pgpd_hf.tables import one_line, read_table, write_table
 
@@ -33,6 +36,15 @@ def summary(runs):
             ends = mean_interval(group[name])
             row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
         rows.append(row | {"unsafe": (group["violation"] > SAFE).mean(), "runs": len(group)})
+    return pd.DataFrame(rows)
+
+
+def unconstrained(environment, others):
+    """What the best policies without the constraint are worth, as runs that need no answers."""
+    rows, none = [], {"method": "unconstrained", "budget": 0, "answers": 0, "env_steps": 0}
+    for problem in problems.binding(environment, others["first"], others["count"]):
+        loss = problem.loss(solve_unconstrained(problem.cmdp).policy)
+        rows.append(none | dict(zip(QUANTITIES, loss, strict=True)))
     return pd.DataFrame(rows)
 
 
@@ -79,6 +91,8 @@ def main(arguments):
         runs.setdefault(path.parent.name, []).append(read_table(path))
     runs = {kind: pd.concat(tables, ignore_index=True) for kind, tables in runs.items()}
     parts = [summary(runs[kind]).assign(units=kind) for kind in ("seeds", "environments")]
+    best = unconstrained(arguments.environment, declared["environments"])
+    parts.append(summary(best).assign(units="environments"))
     write_table(pd.concat(parts), folder / "comparison.csv")
     shares = {f"random{share}": share for share in declared["random_answers"]}
     parts = [summary(runs[kind]).assign(random_answers=share) for kind, share in shares.items()]
@@ -95,6 +109,7 @@ def main(arguments):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--environment", required=True, type=json.loads, help="as JSON")
     parser.add_argument("--declared", required=True, type=json.loads, help="the study's, as JSON")
     parser.add_argument("--runs", nargs="+", required=True, help="tables, KIND/METHOD.csv")
     parser.add_argument("--searches", nargs="+", required=True, help="tables, METHOD/BUDGET.csv")

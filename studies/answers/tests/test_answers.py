@@ -273,8 +273,10 @@ def test_a_method_ends_with_a_policy_that_its_stream_decides(method):
 @pytest.mark.parametrize("method", settings.ITERATIVE)
 def test_iterative_methods_are_those_of_the_library(method):
     options = {"evaluators": 16, "rounds": 2, "primal_step": 0.01, "dual_step": 0.1}
+    if method in ("zpg", "zpgpd_hf_softmax"):
+        options |= {"parameterization": "softmax"}
     if method == "zpg":
-        options |= {"dual_step": 0, "parameterization": "softmax"}
+        options |= {"dual_step": 0}
     algorithm = (NPGPDHF if method == "npgpd_hf" else ZPGPDHF)(horizon=20, **options)
     given = {"seeds": [3], "iterations": 40, "purpose": "test"}
     _, expected = run(SMALL, algorithm, return_policies=True, **given)

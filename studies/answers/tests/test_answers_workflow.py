@@ -28,8 +28,8 @@ SMALL = {
 
 def test_there_is_a_search_for_each_method_and_number_of_answers(jobs):
     assert jobs() == {
-        **{"search": 3 * 9 + 3 * 7, "method_runs": 4 * 6, "answers_tables": 1},
-        **{"answers_page": 1, "answers": 1, "total": 75},
+        **{"search": 3 * 9 + 4 * 7, "method_runs": 4 * 7, "answers_tables": 1},
+        **{"answers_page": 1, "answers": 1, "total": 86},
     }
 
 
@@ -38,8 +38,8 @@ def test_a_small_study_has_its_tables_and_its_page(snakemake, tmp_path):
     assert code == 0, output
     results = tmp_path / "results/paper/answers"
     table = read_table(results / "comparison.csv")
-    assert [*table["method"]] == 2 * ["npgpd_hf", "safe_rlhf"]
-    assert [*table["answers"]] == 2 * [972, 999]
+    assert [*table["method"]] == [*2 * ["npgpd_hf", "safe_rlhf"], "unconstrained"]
+    assert [*table["answers"]] == [*2 * [972, 999], 0]
     assert (table["lagrangian_gap"] > 0).all()
     assert len(read_table(results / "misspecification.csv")) == 2
     assert len(read_table(results / "decisions.csv")) == 1
