@@ -11,11 +11,12 @@ COLORS = {"npgpd_hf": "#1b5e7d", "zpgpd_hf": "#c26a1c"}
 LABELS = {"npgpd_hf": "NPGPD-HF", "zpgpd_hf": "ZPGPD-HF"}
 # Safe RLHF by the policies that its questions are about.
 INFERRED = {
-    "safe_rlhf_uniform": "Safe RLHF, uniform policy",
-    "safe_rlhf": "Safe RLHF, deterministic policies",
+    "safe_rlhf_uniform": "Safe RLHF, uniform",
+    "safe_rlhf": "Safe RLHF, deterministic",
 }
-COLORS |= {"safe_rlhf_uniform": "#8fbf8f", "safe_rlhf": "#3c8a3c"}
-EVALUATORS = {16: 0.5, 256: 1}  # M, and how opaque its lines are
+COLORS |= {"safe_rlhf_uniform": "#3c8a3c", "safe_rlhf": "#3c8a3c"}
+FORMS = {"safe_rlhf_uniform": "--"}
+EVALUATORS = {16: 0.7, 256: 1.6}  # M, and the width of its lines
 HARD = 1  # the instance that is the hardest to make safe
 STEPS = {  # settings of long runs
     "printed-slow": ("step as printed", {"color": "#b3261e"}),
@@ -31,7 +32,7 @@ def learns(axes, curves, runs):
     for (algorithm, number), curve in shown.groupby(["algorithm", "evaluators"]):
         answers = curve["iteration"] * each[algorithm, number]
         gap = curve["optimality_gap"]
-        look = {"color": COLORS[algorithm], "alpha": EVALUATORS[number]}
+        look = {"color": COLORS[algorithm], "linewidth": EVALUATORS[number]}
         axes.plot(answers, gap, label=f"{LABELS[algorithm]}, M = {number}", **look)
     last = shown.groupby(["algorithm", "evaluators"])["optimality_gap"].last()
     told = f"{last.min():.1g} and {last.max():.1g}"
@@ -64,7 +65,8 @@ def costs(axes, comparison):
     labels = LABELS | INFERRED
     tables = {name: others[others["method"] == name] for name in labels}
     for name, table in tables.items():
-        axes.plot(table["budget"], table["lagrangian_gap"], color=COLORS[name], label=labels[name])
+        look = {"color": COLORS[name], "linestyle": FORMS.get(name, "-")}
+        axes.plot(table["budget"], table["lagrangian_gap"], label=labels[name], **look)
         band = table["lagrangian_gap_low"], table["lagrangian_gap_high"]
         axes.fill_between(table["budget"], *band, color=COLORS[name], alpha=0.2, linewidth=0)
     natural = tables["npgpd_hf"]
@@ -91,7 +93,7 @@ if __name__ == "__main__":
         panels += [(ends_unsafe, options.stability), (costs, options.answers)]
         panels = [(draw, paths) for draw, paths in panels if paths]
         with figures.styled():
-            picture = figures.Picture(figsize=(3.6 * len(panels), 2.6))
+            picture = figures.Picture(figsize=(3.1 * len(panels), 2.6))
             picture.get_layout_engine().set(rect=(0, 0, 0.99, 1), w_pad=0.12)
             grid = picture.subplots(1, len(panels), squeeze=False)[0]
             for axes, (draw, paths) in zip(grid, panels, strict=True):

@@ -30,7 +30,10 @@ def test_curves_show_means_in_the_units_of_the_user():
     np.testing.assert_allclose(gap, best - reward, atol=1e-12)
     np.testing.assert_allclose(violation, cost - 68, atol=1e-12)
     assert all("$M = 4$" in [it.get_text() for it in axes.texts] for axes in figure.axes)
-    assert figure.get_supxlabel() == f"means over {len(STEPS['seeds'])} runs, with 95 % intervals"
+    told = f"means over {len(STEPS['seeds'])} runs, with 95 % intervals; M: evaluators"
+    assert figure.get_supxlabel() == told
+    floats = pgpd_hf.plot_curves(curve.astype({"evaluators": float}))  # as CSV files give them
+    assert "$M = 4$" in [it.get_text() for it in floats.axes[0].texts]
     exact = pgpd_hf.plot_curves(curve.assign(evaluators=pd.NA, seeds=1))
     assert exact.get_supxlabel() == "a single run"
     assert r"$M = \infty$" in [it.get_text() for it in exact.axes[0].texts]
@@ -55,7 +58,7 @@ def test_curves_show_means_in_the_units_of_the_user():
         (GAP, [0.04, -0.01], 0.01, "ends between -0.010 and 0.040"),  # by violation
         (GAP, [0.04], 0.01, "at the end: 0.040"),
         (GAP, [75, 1.82], 1, "smaller with more evaluators: 75.0 to 1.8"),
-        (VIOLATION, [-0.03, -0.02], 0.01, "intervals end below 0: -0.030 to -0.020"),
+        (VIOLATION, [-0.03, -0.02], 0.01, "ends clearly below 0: -0.030 to -0.020"),
         (VIOLATION, [-0.03, -0.01], 0.02, "means end at or below 0: -0.030 to -0.010"),
         (VIOLATION, [-0.03, 0.01], 0.02, "ends between -0.030 and 0.010"),
     ],
@@ -70,13 +73,13 @@ def test_title_of_a_panel_says_what_its_intervals_show(metric, values, half, tit
 
 def test_a_wide_band_leaves_the_axes_and_does_not_flatten_curves():
     table = pd.DataFrame({"algorithm": "npgpd_hf", "evaluators": 16, "iteration": [0, 9]})
-    table = table.assign(optimality_gap=[0.4, 0.2], answers=1)
+    table = table.assign(optimality_gap=[0.4, 0.2], answers=1, seeds=2)
     table = table.assign(optimality_gap_low=[-5, 0], optimality_gap_high=5)
     axes = figures.panel(table, "npgpd_hf", GAP, {GAP: (-3, 9)}).axes[0]
     heights = axes.collections[0].get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == (-3, 5)  # of what a policy can have
-    # From zero, which every panel has, to half of the curve's range beyond it, and a margin.
-    assert axes.get_ylim()[1] == pytest.approx(0.5 + 0.05 * 0.5)
+    # From zero, which every panel has, to half as far beyond the curve, and a margin.
+    assert axes.get_ylim()[1] == pytest.approx(0.6 + 0.05 * 0.6)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_a_wide_band_leaves_the_axes_and_does_not_flatten_curves():
 )
 def test_words_about_zero_stand_where_curves_do_not_end(gaps, place):
     table = pd.DataFrame({"algorithm": "npgpd_hf", "evaluators": 16, "iteration": [0, 5, 9]})
-    table = table.assign(optimality_gap=gaps, answers=1)
+    table = table.assign(optimality_gap=gaps, answers=1, seeds=2)
     table = table.assign(optimality_gap_low=gaps, optimality_gap_high=gaps)
     axes = figures.panel(table, "npgpd_hf", GAP, WIDE).axes[0]
     words = {it.get_text(): it for it in axes.texts}

@@ -93,8 +93,6 @@ def figure1(aggregate, possible, over="runs"):
     `aggregate` is a table of :func:`pgpd_hf.aggregate` after :func:`in_units`; `possible` holds for
     each metric the smallest and the largest value that a policy can have.
     """
-    number = aggregate["seeds"].max()
-    told = f"means over {number} {over}, with 95 % intervals" if number > 1 else "a single run"
     with styled():
         algorithms = aggregate["algorithm"].unique()
         figure = Picture(figsize=(6.9, 2.3 * len(algorithms) + 0.45))
@@ -112,8 +110,16 @@ def figure1(aggregate, possible, over="runs"):
             head = f"{metric.replace('_', ' ')}  {metric_label(aggregate, metric)}"
             column[0].annotate(head, (0, 1), (0, 22), fontweight="bold", fontsize=9, **place)
             _finish(column, metric, aggregate)
-        figure.supxlabel(told, x=0.99, ha="right", fontsize=7, color="0.3")
+        _say_means(figure, aggregate, over)
     return figure
+
+
+def _say_means(figure, aggregate, over="runs"):
+    """Write below the panels what curves and bands are."""
+    number = aggregate["seeds"].max()
+    told = f"means over {number} {over}, with 95 % intervals" if number > 1 else "a single run"
+    told += "; M: evaluators" if aggregate["evaluators"].notna().any() else ""
+    figure.supxlabel(told, x=0.99, ha="right", fontsize=7, color="0.3")
 
 
 def possible(optimum):
@@ -129,12 +135,14 @@ def possible(optimum):
 def panel(aggregate, algorithm, metric, possible):
     """One panel, as a figure of the width of a column."""
     with styled():
-        figure = Picture(figsize=(3.35, 2.6))
+        figure = Picture(figsize=(3.35, 2.7))
         axes = figure.subplots()
+        table = aggregate[aggregate["algorithm"] == algorithm]
         _draw(axes, aggregate, algorithm, metric, possible)
-        _finish([axes], metric, aggregate[aggregate["algorithm"] == algorithm])
+        _finish([axes], metric, table)
+        _say_means(figure, table)
         name = metric.replace("_", " ").capitalize()
-        title = f"{name} of {algorithm_labels(aggregate)[algorithm]}:"
+        title = textwrap.fill(f"{name} of {algorithm_labels(aggregate)[algorithm]}:", 42)
         axes.set_title(f"{title}\n{finding(aggregate, algorithm, metric)}")
         axes.set_ylabel(metric_label(aggregate, metric))
     return figure
@@ -164,7 +172,7 @@ def finding(aggregate, algorithm, metric):
         return f"smaller with more evaluators: {first} to {last}"
     end = low if low == high else f"{low} to {high}"
     if metric == "constraint_violation" and highs.max() < 0:
-        return f"intervals end below 0: {end}"
+        return f"ends clearly below 0: {end}"
     if metric == "constraint_violation" and ends.max() <= 0:
         return f"means end at or below 0: {end}"
     return f"at the end: {end}" if low == high else f"ends between {low} and {high}"
@@ -194,10 +202,12 @@ def _draw(axes, aggregate, algorithm, metric, possible):
         axes.fill_between(x, *band, color=color, alpha=0.2, linewidth=0)
         axes.plot(x, curve[metric], color=color, label=evaluators_label(number))
     axes.axhline(0, color="0.3", linewidth=0.8)
-    axes.set_xlabel(_iteration_label(table.iloc[-1]))
+    asking = table[table["evaluators"].notna()]
+    axes.set_xlabel(_iteration_label((table if asking.empty else asking).iloc[-1]))
     axes.set_xlim(0, table["iteration"].max())
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10], integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.ticklabel_format(axis="y", style="plain", useOffset=False)
 
 
 def _iteration_label(last):
@@ -215,7 +225,7 @@ def limits(aggregate, metric):
     ends = [(0.0, 0.0)]
     for _, table in aggregate.groupby("algorithm"):
         least, most = table[metric].min(), table[metric].max()
-        margin = (most - least) / 2 or 1e-3
+        margin = (max(most, 0.0) - min(least, 0.0)) / 2 or 1e-3
         low, high = table[[metric, f"{metric}_low"]].min(), table[[metric, f"{metric}_high"]].max()
         ends.append((max(low.min(), least - margin), min(high.max(), most + margin)))
     bottom, top = min(low for low, _ in ends), max(high for _, high in ends)
@@ -257,13 +267,12 @@ def name_lines(axes, apart=0.07):
     middle = np.mean(heights) - np.mean(ends)
     for line, height in zip(lines, heights, strict=True):
         place = {"xycoords": "axes fraction", "va": "center", "color": line.get_color()}
-        place["alpha"] = line.get_alpha()
         axes.annotate(line.get_label(), (1.02, height - middle), **place)
 
 
 def evaluators_label(evaluators):
     """M in mathematical text."""
-    return r"$M = \infty$" if pd.isna(evaluators) else f"$M = {evaluators}$"
+    return r"$M = \infty$" if pd.isna(evaluators) else f"$M = {int(evaluators)}$"
 
 
 def evaluators_color(evaluators):

@@ -58,12 +58,13 @@ def plot_policy(
     cmdp : CMDP
     policy : array_like, float, shape (S, A)
     states, actions : list of str, optional
-        Names for a table, instead of numbers.
+        Names for a table, instead of numbers; with more than 30 states they are left out.
     """
     require_instance("cmdp", cmdp, CMDP)
     policy = cmdp.fold(cmdp.check_policy(policy, single=True))
     names = _names("states", states, cmdp.states), _names("actions", actions, cmdp.actions)
-    width, height = 0.6 * cmdp.actions + 1.2, min(0.25 * cmdp.states, 9.0)
+    long = max(map(len, names[0]))
+    width, height = 0.6 * cmdp.actions + 1.2 + 0.07 * long, min(0.25 * cmdp.states, 9.0)
     if cmdp.map is not None:
         height, width = (0.45 * length for length in cmdp.map.shape)
     v_r, v_g = map(float, cmdp.evaluate(policy))
@@ -108,8 +109,9 @@ def _write(axes, column, row, number, color):
 
 def _draw_table(axes, policy, states, actions):
     axes.imshow(policy, vmin=0, vmax=1, cmap="Blues", aspect="auto")
-    axes.set(xlabel="action", ylabel="state")
-    axes.set_xticks(range(len(actions)), actions)
+    axes.set(xlabel="action (darker: more probable)", ylabel="state")
+    slanted = {"rotation": 45, "ha": "right"} if max(map(len, actions)) > 8 else {}
+    axes.set_xticks(range(len(actions)), actions, **slanted)
     if len(states) <= _MOST_WRITTEN:
         axes.set_yticks(range(len(states)), states)
         for (s, a), probability in np.ndenumerate(policy):
@@ -140,7 +142,7 @@ def _draw_map(axes, cmdp, policy):
                 look = {"arrowstyle": head, "color": ink, "shrinkA": 0, "shrinkB": 0}
                 axes.annotate("", tip, (column, row), arrowprops=look)
         if letter == "S":
-            axes.text(column - 0.46, row - 0.46, "start", va="top", fontsize=6)
+            axes.text(column - 0.46, row - 0.46, "start", va="top", fontsize=6, color=ink)
     told = "longer arrow: likelier action; darker: visited more\n"
     told += "number: probability of ending there, discounted"
     axes.set(xticks=[], yticks=[])

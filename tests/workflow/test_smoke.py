@@ -46,6 +46,9 @@ def test_outputs_are_those_that_are_promised(smoke):
     assert summary in output
     pages = [path.stat().st_size for path in results.glob("notebooks/*.html")]
     assert max(pages) < 1.5e6  # Chromium shows no larger page of a report
+    page = (results / "notebooks/figure1.html").read_text()
+    assert "<title>figure1</title>" in page
+    assert '<img alt="Panels of gap and violation' in page
     told = "HF has the default's primal_step and dual_step, found with other values of evaluators, "
     assert summary.count(told) == 2
     assert "\nH = 10 misses 31% of a value at discount 0.9: horizon: 80 misses " in summary

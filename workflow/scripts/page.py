@@ -45,9 +45,20 @@ with TemporaryDirectory() as folder:
     except papermill.PapermillExecutionError as error:
         text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
         sys.exit("\n".join(text.splitlines()[-20:]))
-exporter = HTMLExporter(exclude_input_prompt=True, exclude_output_prompt=True)
+# Pictures keep the texts that stand for them, which nbconvert's own template leaves out.
+TEMPLATE = """{%- extends "lab/index.html.j2" -%}
+{%- block data_png -%}
+{%- set text = output | get_metadata("alt", "image/png") or cell.metadata.get("alt", "") -%}
+{{ super() | replace("<img ", '<img alt="%s" ' | format(text | escape), 1) }}
+{%- endblock -%}
+"""
+exporter = HTMLExporter(
+    raw_template=TEMPLATE, exclude_input_prompt=True, exclude_output_prompt=True
+)
 exporter.register_preprocessor(
     TagRemovePreprocessor(remove_cell_tags={"parameters", "injected-parameters"}), enabled=True
 )
-Path(options.page).write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
+title = {"metadata": {"name": Path(options.notebook).stem}}
+page, _ = exporter.from_notebook_node(notebook, title)
+Path(options.page).write_text(page, encoding="utf-8")
 nbformat.write(notebook, options.executed)
