@@ -224,3 +224,7 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     with pytest.raises(SystemExit, match="^Not all agrees; what was run is in "):
         names["main"]()
     assert "NO: DataFrame" in capsys.readouterr().out
+    made.unlink()  # as tables of an optional package
+    monkeypatch.setattr(sys, "argv", ["verify.py", "--study", "audit"])
+    names["main"]()
+    assert "not made\nAll agrees. But not all was made: " in capsys.readouterr().out
