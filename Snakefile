@@ -56,16 +56,6 @@ report: "workflow/report/experiment.rst"
 container: "pgpd-hf.sif"
 
 
-localrules:
-    environment,
-    aggregate,
-    figure,
-    rates_table,
-    rates_page,
-    provenance,
-    summary,
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/figure.smk"
 include: "workflow/rules/rates.smk"
@@ -89,5 +79,5 @@ rule all:
 
 onsuccess:
     told, made = Path(rules.summary.output.text), Path(rules.aggregate.output.table)
-    if told.exists() and told.stat().st_mtime >= made.stat().st_mtime:
+    if told.exists() and made.exists() and told.stat().st_mtime >= made.stat().st_mtime:
         print(told.read_text(encoding="utf-8"))

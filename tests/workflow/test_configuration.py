@@ -215,6 +215,9 @@ def test_file_with_the_default_s_name_would_replace_its_figures(tmp_path, text, 
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(ValueError, match=f"mine.yaml: name: one of its own expected, got {got}$"):
         CHECKS["check_files"]([tmp_path / "mine.yaml"])
+    copy = tmp_path / "config.yaml"  # as a deployed workflow has it
+    copy.write_bytes((ROOT / "config/config.yaml").read_bytes())
+    assert CHECKS["check_files"]([copy])[0]["name"] == "paper"
 
 
 def test_missing_keys_are_refused():

@@ -20,6 +20,7 @@ OWN = {
     for name, options in config["algorithms"].items()
     if "class" in options
 }
+OWN_FILES = {name: place.rsplit(":", 1)[0] for name, place in OWN.items()}
 
 
 def sources(names):
@@ -36,15 +37,14 @@ ENGINE = sources(
 
 def own_sources(wildcards):
     """Files of an algorithm: of the library, or beside the configuration with its parents."""
-    if wildcards.algorithm in OWN:
-        return [OWN[wildcards.algorithm].rsplit(":", 1)[0], *sources("npgpd_hf zpgpd_hf")]
+    if wildcards.algorithm in OWN_FILES:
+        return [OWN_FILES[wildcards.algorithm], *sources("npgpd_hf zpgpd_hf")]
     return sources(EXACT.get(wildcards.algorithm, wildcards.algorithm))
 
 
-def digests(places):
+def digests(files):
     """Digests of files beside the configuration, which may be replaced by older files."""
-    files = [Path(place.rsplit(":", 1)[0]) for place in places]
-    return [sha256(file.read_bytes()).hexdigest() for file in files]
+    return [sha256(Path(file).read_bytes()).hexdigest() for file in files]
 
 
 def names(numbers):
@@ -52,9 +52,9 @@ def names(numbers):
     return ["inf" if number is None else number for number in numbers]
 
 
-def blocks(seeds):
-    """First and last seed of blocks of ten; more seeds change only a partial last block."""
-    return [f"{first:04d}-{min(first + 10, seeds) - 1:04d}" for first in range(0, seeds, 10)]
+def blocks(seeds, size=10):
+    """First and last seed of blocks; more seeds change only a partial last block."""
+    return [f"{first:04d}-{min(first + size, seeds) - 1:04d}" for first in range(0, seeds, size)]
 
 
 def run_names():

@@ -12,6 +12,7 @@ rule environment:
         optimum="<results>/optimum.json",
     log:
         "<logs>/environment.log",
+    localrule: True
     params:
         environment=json.dumps(config["environment"], sort_keys=True),
         folder=FOLDER if OWN_ENVIRONMENT else os.curdir,
@@ -42,9 +43,7 @@ rule runs:
         options=lambda wildcards: json.dumps(options_of(wildcards.algorithm), sort_keys=True),
         iterations=lambda wildcards: config["algorithms"][wildcards.algorithm]["iterations"],
         purpose=config["purpose"],
-        content=lambda wildcards: digests(
-            place for name, place in OWN.items() if name == wildcards.algorithm
-        ),
+        content=lambda wildcards: digests(own_sources(wildcards)),
         more=lambda wildcards, output: f"--policies {output.policies}",
     shell:
         "python -I {input.script:q} --environment {input.environment} --optimum {input.optimum}"
@@ -64,6 +63,7 @@ rule aggregate:
         table=report("<results>/aggregate.csv", "../report/table.rst", category="Tables"),
     log:
         "<logs>/aggregate.log",
+    localrule: True
     shell:
         "python -I {input.script:q} {input.traces} --table {output.table} >{log} 2>&1"
 
@@ -89,6 +89,7 @@ rule figure:
         page=report("<results>/notebooks/figure1.html", "../report/page.rst", category="Pages"),
     log:
         "<logs>/figure1.log",
+    localrule: True
     params:
         name=config["name"],
         folder=lambda wildcards, output: os.path.dirname(output[0]),

@@ -37,6 +37,7 @@ rule rates_table:
         averages=report("<results>/rates_averages.csv", "../report/table.rst", category="Tables"),
     log:
         "<logs>/rates_table.log",
+    localrule: True
     params:
         options=json.dumps({name: options_of(name) for name in RATED}, sort_keys=True),
     shell:
@@ -59,6 +60,7 @@ rule rates_page:
         page=report("<results>/notebooks/rates.html", "../report/page.rst", category="Pages"),
     log:
         "<logs>/rates_page.log",
+    localrule: True
     shell:
         "python -I {input.script:q} {input.notebook:q} --executed {output.notebook}"
         " --page {output.page} --parameters slopes={input.slopes} averages={input.averages}"

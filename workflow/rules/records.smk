@@ -6,15 +6,16 @@ rule provenance:
     input:
         script=f"{SCRIPTS}/provenance.py",
         results=[rules.figure.output.page, rules.rates_page.output.page if RATED else []],
-        files=[place.rsplit(":", 1)[0] for place in OWN.values()],
+        files=OWN_FILES.values(),
         aggregate="<results>/aggregate.csv",
     output:
         "<results>/provenance.json",
     log:
         "<logs>/provenance.log",
+    localrule: True
     params:
         config=json.dumps(config, sort_keys=True),
-        content=digests(OWN.values()),
+        content=digests(OWN_FILES.values()),
     shell:
         "python -I {input.script:q} --config {params.config:q} --files {input.files:q}"
         " --aggregate {input.aggregate} --record {output} >{log} 2>&1"
@@ -36,6 +37,7 @@ rule summary:
         text=report("<results>/summary.txt", "../report/summary.rst", category="Summary"),
     log:
         "<logs>/summary.log",
+    localrule: True
     params:
         own=json.dumps(OWN),
     shell:

@@ -80,7 +80,7 @@ def check(config, files):
     """
     default = read(DEFAULT)
     paths = [path for path in map(Path, files) if is_own(path, config)]
-    changes = {path: read(path) for path in paths if not path.samefile(DEFAULT)}
+    changes = {path: it for path in paths if (it := read(path)) != default}
     for content in changes.values():
         environment = content.get("environment")
         if isinstance(environment, dict) and {"file", "gymnasium"} & environment.keys():

@@ -29,7 +29,7 @@ SMALL = {
 def test_there_is_a_search_for_each_method_and_number_of_answers(jobs):
     assert jobs() == {
         **{"search": 3 * 9 + 4 * 7, "method_runs": 4 * 7, "answers_tables": 1},
-        **{"answers_page": 1, "answers": 1, "total": 86},
+        **{"answers_page": 1, "total": 85},
     }
 
 

@@ -26,8 +26,8 @@ SMALL = {
 
 
 def test_the_study_plans_each_setting_once_and_nothing_of_the_figure(jobs):
-    others = dict.fromkeys(("stability", "stability_page", "stability_tables"), 1)
-    assert jobs() == others | {"stability_runs": 66, "total": 69}
+    others = dict.fromkeys(("stability_page", "stability_tables"), 1)
+    assert jobs() == others | {"stability_runs": 66, "total": 68}
 
 
 def test_a_small_study_has_its_tables_its_page_and_its_picture(snakemake, tmp_path):
