@@ -224,7 +224,10 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     with pytest.raises(SystemExit, match="^Not all agrees; what was run is in "):
         names["main"]()
     assert "NO: DataFrame" in capsys.readouterr().out
-    made.unlink()  # as tables of an optional package
-    monkeypatch.setattr(sys, "argv", ["verify.py", "--study", "audit"])
+    (tmp_path / "studies/mine").mkdir(parents=True)
+    (tmp_path / "studies/mine/Snakefile").touch()
+    monkeypatch.setattr(sys, "argv", ["verify.py", "--study", "mine"])
+    missing = {tmp_path / "recorded.csv": tmp_path / "none.csv"}  # of an optional package
+    names |= {"CLONE": tmp_path, "tables": lambda *told: missing}
     names["main"]()
     assert "not made\nAll agrees. But not all was made: " in capsys.readouterr().out
