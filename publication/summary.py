@@ -15,7 +15,8 @@ INFERRED = {
     "safe_rlhf": "Safe RLHF, deterministic",
 }
 COLORS |= {"safe_rlhf_uniform": "#3c8a3c", "safe_rlhf": "#3c8a3c"}
-FORMS = {"safe_rlhf_uniform": "--"}
+COLORS |= {"zpgpd_hf_softmax": COLORS["zpgpd_hf"]}
+FORMS = {"safe_rlhf_uniform": "--", "zpgpd_hf_softmax": "--"}
 EVALUATORS = {16: 0.7, 256: 1.6}  # M, and the width of its lines
 HARD = 1  # the instance that is the hardest to make safe
 STEPS = {  # settings of long runs
@@ -62,7 +63,7 @@ def ends_unsafe(axes, long, ends):
 def costs(axes, comparison):
     """Lagrangian gap against answers, with intervals over random environments."""
     others = comparison[comparison["units"] == "environments"]
-    labels = LABELS | INFERRED
+    labels = LABELS | {"zpgpd_hf_softmax": "ZPGPD-HF, softmax"} | INFERRED
     tables = {name: others[others["method"] == name] for name in labels}
     for name, table in tables.items():
         look = {"color": COLORS[name], "linestyle": FORMS.get(name, "-")}
