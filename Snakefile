@@ -52,7 +52,7 @@ pathvars:
 report: "workflow/report/experiment.rst"
 
 
-# Lint asks for an image. Containerfile makes one; nobody has tried to run jobs in it.
+# Lint asks for an image. Nothing makes this file, so do not run with --sdm apptainer.
 container: "pgpd-hf.sif"
 
 
