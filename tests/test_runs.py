@@ -185,7 +185,7 @@ LONG = {"horizon": 5000, "perturbation": None}
         ("npg_pd", {}, {"evaluators": 3}, "evaluators: no option of"),
         ("npgpd_hf", {}, {"streams": 3}, "streams: no option of"),
         ("npgpd_hf", {}, {"evaluators": None, "random_answers": 0.1}, "random_answers: 0 expected"),
-        ("npgpd_hf", {}, {"rounds": 10**4, "horizon": 10**4}, "rounds, horizon: at most"),
+        ("npgpd_hf", {}, {"rounds": 10**4, "horizon": 10**4}, "rounds, horizon, random words"),
         ("npg_pd", {}, {"initial_policy": np.eye(2)[[0, 1, 1]]}, "initial_policy: positive"),
         ("zpgpd_hf", CERTAIN, {"dual_step": None}, "dual_step: a number expected"),
         ("zpgpd_hf", {"discount": 0}, EXACTLY, "perturbation: "),  # nobody errs: 0

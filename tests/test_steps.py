@@ -11,7 +11,7 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 
 from pgpd_hf import NPGPDHF, choose_steps, random_cmdp, run, solve, steps
-from pgpd_hf.steps import CHOSEN, DROPPED, TIED, chosen_steps, search_steps
+from pgpd_hf.steps import CHOSEN, DROPPED, TIED, search_steps
 
 CMDP = random_cmdp()
 SETTING = {"iterations": 50, "horizon": 10}
@@ -110,8 +110,8 @@ def test_the_grid_grows_where_its_end_leads(monkeypatch, best):
         return 1 + np.abs(np.log(pair) - np.log(best)).sum() + 0.01 * math.sin(seed)
 
     table = made_up(monkeypatch, score, ([0.1, 0.3, 1], [0.03, 0.1, 0.3]), longest=LONGEST)
-    assert tuple(chosen_steps(table).values()) == best
-    assert not table.loc[table["standing"] == CHOSEN, "at_end"].item()
+    chosen = table[table["standing"] == CHOSEN].iloc[0]
+    assert (*chosen[[*PAIRS]], chosen["at_end"]) == (*best, False)
 
 
 def test_it_grows_to_seven_values_but_not_from_a_single_value_and_its_end_is_told(monkeypatch):
@@ -147,7 +147,7 @@ def test_steps_that_hardly_learn_are_told(step, warned):
 @pytest.mark.parametrize(("score", "chosen"), [(1.0099, 1.0), (1.0101, 2.0)])
 def test_of_scores_within_one_percent_the_smallest_steps_are_chosen(monkeypatch, score, chosen):
     table = made_up(monkeypatch, lambda pair, seed: {1: score, 2: 1.0}[pair[0]], ([2, 1], [1]), 1)
-    assert chosen_steps(table)["primal_step"] == chosen
+    assert table.loc[table["standing"] == CHOSEN, "primal_step"].item() == chosen
     assert set(table["standing"]) == {CHOSEN, TIED}  # one seed drops nobody
 
 

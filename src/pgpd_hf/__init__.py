@@ -9,9 +9,8 @@ from importlib.metadata import version
 
 from pgpd_hf.cmdp import CMDP
 from pgpd_hf.deployment import Certificate, answers_for, certify
-from pgpd_hf.environments import random_cmdp
+from pgpd_hf.environments import from_gymnasium, random_cmdp
 from pgpd_hf.evaluators import LINKS
-from pgpd_hf.gymnasium import from_gymnasium
 from pgpd_hf.learning import Learned, learn_from_votes
 from pgpd_hf.npgpd_hf import NPGPD, NPGPDHF
 from pgpd_hf.optimum import Optimum, solve, solve_unconstrained

@@ -2,22 +2,10 @@
 
 import numpy as np
 
-from pgpd_hf.arguments import require_path, shown
+from pgpd_hf.arguments import shown
 
 _NEAR = 1e-6  # of the scale, or of a sum: what rounding to single precision may change
 _EXACT = 1e-9  # rows whose sum is this close to 1 are not divided by it
-
-
-def read_archive(path):
-    """Arrays of a NumPy archive by name; nothing in the file is executed."""
-    path = require_path("path", path)
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except Exception as error:  # damaged archives raise almost anything
-        reason = getattr(error, "strerror", None) or "damaged, or no archive"
-        told = f"{path}: {reason}; a NumPy archive (.npz) of plain arrays expected"
-        raise ValueError(told) from error
 
 
 def require_array(name, value, shape, finite=True):
@@ -38,11 +26,11 @@ def require_array(name, value, shape, finite=True):
         allowed = str(shape).replace("Ellipsis", "...").replace("None", "any")
         raise ValueError(f"{name}: shape {allowed} expected, got {array.shape}")
     if finite:
-        _refuse(name, ~np.isfinite(array), array, "a finite number")
+        refuse(name, ~np.isfinite(array), array, "a finite number")
     return array
 
 
-def _refuse(name, wrong, array, allowed):
+def refuse(name, wrong, array, allowed):
     """Refuse an array some of whose entries are wrong, and tell the first of them."""
     if wrong.any():
         index = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -54,18 +42,18 @@ def require_signal(name, value, shape, scale):
     """Rewards or utilities in [0, scale]; what rounding has put beyond an end is put there."""
     array = require_array(name, value, shape)
     outside = (array < -_NEAR * scale) | (array > (1 + _NEAR) * scale)
-    _refuse(name, outside, array, f"numbers in [0, {scale:g}]")
+    refuse(name, outside, array, f"numbers in [0, {scale:g}]")
     return np.clip(array, 0.0, scale)
 
 
 def require_probabilities(name, value, shape):
     """Distributions along the last axis; rows of low precision are divided by their sum."""
     array = require_array(name, value, shape)
-    _refuse(name, array < -_NEAR, array, "probabilities")
+    refuse(name, array < -_NEAR, array, "probabilities")
     array = np.where(array < 0, 0.0, array)
     sums = array.sum(axis=-1)
     distance = abs(sums - 1)
-    _refuse(name, distance > _NEAR, sums, "probabilities that sum to 1")
+    refuse(name, distance > _NEAR, sums, "probabilities that sum to 1")
     return np.divide(array, sums[..., None], out=array, where=distance[..., None] > _EXACT)
 
 

@@ -18,14 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from pgpd_hf.arguments import optional, require_integer, require_number, require_path, shown
-from pgpd_hf.arrays import (
-    frozen,
-    read_archive,
-    require_array,
-    require_probabilities,
-    require_signal,
-    sizes,
-)
+from pgpd_hf.arrays import frozen, require_array, require_probabilities, require_signal, sizes
 from pgpd_hf.compilation import njit
 from pgpd_hf.costs import Units, require_bound, require_mask, stored
 
@@ -97,13 +90,12 @@ class CMDP:
         scale = require_number("scale", self.scale, above=0)
         discount = require_number("discount", self.discount, at_least=0, below=1)
         require_number("scale / (1 - discount), the largest value", scale / (1 - discount))
-        initial = require_probabilities("initial", self.initial, shape[:1])
         largest = optional(require_number, "largest_return", self.largest_return, above=0)
         checked = {
             "transition": frozen(transition),
             "reward": frozen(require_signal("reward", self.reward, shape, scale)),
             "utility": frozen(require_signal("utility", self.utility, shape, scale)),
-            "initial": frozen(initial),
+            "initial": frozen(require_probabilities("initial", self.initial, shape[:1])),
             "discount": discount,
             "threshold": require_bound("threshold", self.threshold),
             "scale": scale,
@@ -304,6 +296,18 @@ class CMDP:
     def _balance(self, policy):
         kernel = np.einsum("...sa,sat->...st", policy, self.transition)
         return np.eye(self.states) - self.discount * kernel
+
+
+def read_archive(path):
+    """Arrays of a NumPy archive by name; nothing in the file is executed."""
+    path = require_path("path", path)
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except Exception as error:  # damaged archives raise almost anything
+        reason = getattr(error, "strerror", None) or "damaged, or no archive"
+        told = f"{path}: {reason}; a NumPy archive (.npz) of plain arrays expected"
+        raise ValueError(told) from error
 
 
 def _units(name, value):

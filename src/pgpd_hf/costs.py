@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from pgpd_hf.arguments import optional, require_number, shown
-from pgpd_hf.arrays import frozen, require_array, require_probabilities, sizes
+from pgpd_hf.arrays import frozen, refuse, require_array, require_probabilities, sizes
 
 _ROUNDING = 1e-12
 _TABLES = 4  # copies of the transitions in memory: given, indexed, kept, alias tables
@@ -108,9 +108,7 @@ def require_mask(name, value, shape):
     allowed = require_array(name, value, shape) > 0
     if not all(isinstance(it, bool | np.bool_) for it in np.asarray(value).flat):
         raise ValueError(f"{name}: True or False of shape {shape} expected, got numbers")
-    without = np.flatnonzero(~allowed.any(1))
-    if len(without):
-        raise ValueError(f"{name}: at least one in every state expected, got none in {without[0]}")
+    refuse(name, ~allowed.any(1), allowed.sum(1), "at least one in every state")
     return frozen(allowed)
 
 

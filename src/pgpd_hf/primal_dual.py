@@ -47,7 +47,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from pgpd_hf.arguments import require_integer, require_number, require_one_of, shown
-from pgpd_hf.arrays import require_array
+from pgpd_hf.arrays import refuse, require_array
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import ESTIMATORS, LINKS, MOST_EVALUATORS, Simulator, make_simulator
@@ -60,10 +60,6 @@ MOST_ITERATIONS = 10**9
 _MOST_WORDS = 2**24  # random words of an iteration: 128 MiB
 # k, where the primal step is divided by 1 + lambda^k; with 0 by 1.
 _POWERS = {"none": 0, "linear": 1, "quadratic": 2}
-
-
-class OutsideAssumptions(ValueError):
-    """A setting that violates an assumption of a theorem; the message says which."""
 
 
 class State(NamedTuple):
@@ -178,9 +174,7 @@ class PrimalDual:
         if direct:
             return policy.copy()
         zero = (policy == 0) & (True if cmdp.allowed is None else cmdp.allowed)
-        if zero.any():
-            index = tuple(int(i) for i in np.argwhere(zero)[0])
-            raise ValueError(f"initial_policy: positive probabilities expected, got 0 at {index}")
+        refuse("initial_policy", zero, policy, "positive probabilities")
         with np.errstate(divide="ignore"):  # actions that are not allowed keep their zeros
             return np.log(policy)
 
@@ -246,9 +240,7 @@ class HumanFeedback(PrimalDual):
         trajectories, questions = self.effort(cmdp)
         # One word for each step, for each first state from rho, and for each question.
         words = trajectories * (horizon + 1) + self.rounds + questions
-        if words > _MOST_WORDS:
-            told = f"at most {_MOST_WORDS} random words an iteration expected, got {words}"
-            raise ValueError(f"rounds, horizon: {told}")
+        require_integer("rounds, horizon, random words of an iteration", words, 0, _MOST_WORDS)
         answering = self.evaluators, self.link, self.estimator, self.random_answers
         simulator = make_simulator(cmdp, self.rounds, horizon, *answering)
         env_steps = trajectories * (horizon + 1)

@@ -149,8 +149,7 @@ def run(
     grid = checkpoint_grid(iterations)
     if checkpoints is not None:
         grid = np.unique(np.array(_integers("checkpoints", checkpoints), dtype=np.int64))
-    if grid[-1] > iterations:
-        raise ValueError(f"checkpoints: at most T = {iterations} expected, got {grid[-1]}")
+    require_integer("checkpoints", grid[-1], 0, iterations)
     threads = require_integer("threads", threads, 1, 1024)
     require_instance("purpose", purpose, str)
     optimum = given_optimum(cmdp, optimum)
@@ -187,10 +186,8 @@ def make_algorithm(algorithm, options):
                 f"class {type(algorithm).__name__}: streams", algorithm.streams, ALGORITHMS
             )
         return algorithm
-    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        told = f"one of {', '.join(ALGORITHMS)}, or an object of a subclass of PrimalDual expected"
-        raise ValueError(f"algorithm: {told}, got {shown(algorithm)}")
-    return with_options(ALGORITHMS[algorithm], options)
+    name = require_one_of("algorithm, if no object of PrimalDual", algorithm, ALGORITHMS)
+    return with_options(ALGORITHMS[name], options)
 
 
 def with_options(kind, options):
@@ -353,6 +350,5 @@ def _integers(name, values):
         values = list(itertools.islice(values, _LONGEST_LIST + 1))
     except TypeError:
         raise ValueError(f"{name}: a list of integers expected, got {shown(values)}") from None
-    if not 1 <= len(values) <= _LONGEST_LIST:
-        raise ValueError(f"{name}: 1 to {_LONGEST_LIST} integers expected, got {len(values)}")
+    require_integer(f"number of {name}", len(values), 1, _LONGEST_LIST)
     return [require_integer(f"{name}[{place}]", value, 0) for place, value in enumerate(values)]

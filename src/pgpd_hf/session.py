@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf.arguments import require_instance, require_integer, require_path, shown
-from pgpd_hf.arrays import read_archive
-from pgpd_hf.cmdp import CMDP, Array
+from pgpd_hf.cmdp import CMDP, Array, read_archive
 from pgpd_hf.evaluators import make_evaluators
 from pgpd_hf.npgpd_hf import NPGPDHF
 from pgpd_hf.policies import project_rows, softmax, unit_direction

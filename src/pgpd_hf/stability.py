@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import integrate, special
 
-from pgpd_hf.arguments import require_instance, shown
+from pgpd_hf.arguments import require_instance, require_number, shown
 from pgpd_hf.arrays import require_array
 from pgpd_hf.cmdp import CMDP, Array
 from pgpd_hf.evaluators import INFINITELY_MANY, vote_probability
@@ -132,12 +132,9 @@ def _prepared(cmdp, algorithm):
         sizes = f"2 to {_MOST_ACTIONS} actions and at most {_MOST_STATES} states"
         raise ValueError(f"cmdp: {sizes} expected for a prediction, got {cmdp}")
     setting = replace(algorithm, dual_step=algorithm.dual_step or 0.0).prepare(cmdp, solve(cmdp), 1)
-    if setting.steps.primal == 0:
-        raise ValueError("primal_step: a positive number expected, since with 0 nothing moves")
+    require_number("primal_step", setting.steps.primal, above=0)
     missed = cmdp.discount ** (setting.simulator.horizon + 1)
-    if missed > _MOST_MISSED:
-        told = f"at most {_MOST_MISSED} of a value missed expected, got {missed:.2g}"
-        raise ValueError(f"horizon: {told}; take a longer one")
+    require_number("horizon, share of a value that it misses", missed, at_most=_MOST_MISSED)
     return setting
 
 

@@ -61,9 +61,8 @@ def loglog_slope(positions, samples):
     """Slope of log means against log positions, and its 95 % percentile bootstrap interval.
 
     `samples` has an array for each position, such as a value for each seed; with 6 to 8 of them the
-    interval covers about 90 %. The slope is NaN where
-    a mean is not positive. The ends of the interval are NaN there, where a position has one sample,
-    and where a resampled mean is not positive.
+    interval covers about 90 %. The slope is NaN where a mean is not positive. The ends of the
+    interval are NaN there, and where a position has one sample or a resampled mean is not positive.
     """
     logs = np.log(np.asarray(positions, dtype=np.float64))
     centred = logs - logs.mean()

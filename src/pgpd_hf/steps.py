@@ -3,9 +3,8 @@
 The score is that of :func:`choose_steps`. By strong duality a violation v raises the reward by at
 most lambda* v, so that with a weight of 2 lambda* nothing is gained by an unsafe policy. All pairs
 run on the same random numbers, which no reported run uses. After 8, 16, 32, ... seeds a paired t
-test drops the pairs that are worse than the best pair. In the end all pairs within one percent of
-the best score count as equal, and the smallest primal step among them is chosen, then the smallest
-dual step, so that noise does not choose.
+test drops the pairs that are worse than the best pair. Scores within one percent of the best count
+as equal, so that noise does not choose.
 """
 
 from __future__ import annotations  # help() shows names of types
@@ -96,14 +95,18 @@ def choose_steps(
     """
     options |= {"iterations": iterations, "candidates": candidates, "seeds": seeds}
     scores = search_steps(cmdp, algorithm, threads=threads, progress=progress, **options)
-    steps = chosen_steps(scores)
+    chosen = scores[scores["standing"] == CHOSEN].iloc[0]
+    steps = _steps(chosen)
     survivors = scores[scores["standing"] != DROPPED]
     best = survivors.loc[survivors["score"].idxmin()]
     if best["at_end"]:
         tried = [f"{name} {scores[name].min():g} to {scores[name].max():g}" for name in NAMES]
         told = f"longer lists expected, since {_steps(best)} is at an end of {', '.join(tried)}"
         warnings.warn(f"candidates: {told}", stacklevel=2)
-    if _hardly_learns(scores, cmdp, solve(cmdp)):
+    optimum, uniform = solve(cmdp), np.full_like(cmdp.reward, 1 / cmdp.actions)
+    v_r, v_g = cmdp.evaluate(uniform)
+    positive = np.maximum([optimum.reward_value - v_r, cmdp.threshold - v_g], 0)
+    if chosen["score"] > _HARDLY * (positive @ _weights(optimum)):
         told = f"more expected, since with {steps} runs are hardly better than the uniform policy"
         warnings.warn(f"iterations: {told}", stacklevel=2)
     return steps
@@ -126,8 +129,8 @@ def search_steps(
     seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
     optimum, pairs, scores = solve(cmdp), [*itertools.product(*grid.values())], {}
     for it in algorithms:  # what cannot run is refused
-        _with_steps(it, pairs[0]).prepare(cmdp, optimum, iterations)
-    weights = np.array([1.0, _violation_weight(optimum)])
+        replace(it, primal_step=0.0, dual_step=0.0).prepare(cmdp, optimum, iterations)
+    weights = _weights(optimum)
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
     options = {"iterations": iterations, "optimum": optimum, "threads": threads}
 
@@ -139,7 +142,8 @@ def search_steps(
         bar.total = bar.n + sum(end - len(scores.get(pair, ())) for pair in pairs)
         for pair in pairs:
             begun = scores.get(pair, np.empty((0, 2)))
-            with_steps = [_with_steps(it, pair) for it in algorithms]
+            steps = dict(zip(NAMES, pair, strict=True))
+            with_steps = [replace(it, **steps) for it in algorithms]
             found = _score(cmdp, with_steps, range(len(begun), end), **options)
             scores[pair] = np.concatenate([begun, weights * found])
             bar.update(len(found))
@@ -173,33 +177,13 @@ def search_steps(
     return table.assign(at_end=ends.any(axis=1))
 
 
-def _violation_weight(optimum):
-    """Weight of a violation beside a gap: more than a violation is worth."""
-    return max(1.0, 2 * optimum.multiplier)
-
-
-def _hardly_learns(scores, cmdp, optimum):
-    """Whether the chosen pair has nearly the score of the uniform policy, with which runs begin."""
-    v_r, v_g = cmdp.evaluate(np.full_like(cmdp.reward, 1 / cmdp.actions))
-    positive = np.maximum([optimum.reward_value - v_r, cmdp.threshold - v_g], 0)
-    return _chosen(scores)["score"] > _HARDLY * (positive @ [1, _violation_weight(optimum)])
-
-
-def chosen_steps(scores: pd.DataFrame) -> StepSizes:
-    """Steps of the chosen pair in the scores of a search."""
-    return _steps(_chosen(scores))
+def _weights(optimum):
+    """Weights of a gap and of a violation, which counts for more than it is worth."""
+    return np.array([1.0, max(1.0, 2 * optimum.multiplier)])
 
 
 def _steps(row):
     return StepSizes(primal_step=float(row[NAMES[0]]), dual_step=float(row[NAMES[1]]))
-
-
-def _chosen(scores):
-    return scores[scores["standing"] == CHOSEN].iloc[0]
-
-
-def _with_steps(algorithm, pair):
-    return replace(algorithm, primal_step=pair[0], dual_step=pair[1])
 
 
 def _grid(candidates, algorithm):

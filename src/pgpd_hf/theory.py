@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from pgpd_hf.evaluators import LINKS, feedback_bias
 from pgpd_hf.npgpd_hf import NPGPDHF
-from pgpd_hf.primal_dual import OutsideAssumptions
-from pgpd_hf.zpgpd_hf import ZPGPDHF, visitation_mismatch
+from pgpd_hf.zpgpd_hf import ZPGPDHF, OutsideAssumptions, visitation_mismatch
 
 RATES = {"npgpd_hf": -1 / 2, "zpgpd_hf": -1 / 4}  # exponents of T in the theorems
 _PRINTED = {"normalize": "none", "estimator": "plug-in", "random_answers": 0}

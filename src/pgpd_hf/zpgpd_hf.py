@@ -22,19 +22,15 @@ from pgpd_hf.arguments import require_number, require_one_of
 from pgpd_hf.compilation import njit
 from pgpd_hf.evaluators import LINKS, ask, feedback_bias
 from pgpd_hf.policies import project_rows, softmax, unit_direction
-from pgpd_hf.primal_dual import (
-    Answers,
-    HumanFeedback,
-    OutsideAssumptions,
-    PrimalDual,
-    State,
-    dual_update,
-    normalizer,
-)
+from pgpd_hf.primal_dual import Answers, HumanFeedback, PrimalDual, State, dual_update, normalizer
 from pgpd_hf.trajectories import action_thresholds, draw_start, make_trajectories, sample_returns
 
 _SMALLEST = 1e-15  # rounding loses perturbations of a probability that are not much larger
 _LARGEST = 1e6  # beyond, rounding loses probabilities of a perturbed policy
+
+
+class OutsideAssumptions(ValueError):
+    """A setting that violates an assumption of a theorem; the message says which."""
 
 
 class Perturbation(NamedTuple):

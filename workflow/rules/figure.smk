@@ -5,7 +5,7 @@ rule environment:
     """The environment and its optimum, found in two independent ways."""
     input:
         script=f"{SCRIPTS}/environment.py",
-        code=sources("arrays cmdp costs environments gymnasium optimum streams"),
+        code=sources("arrays cmdp costs environments optimum streams"),
         file=OWN_ENVIRONMENT,
     output:
         environment="<results>/environment.npz",

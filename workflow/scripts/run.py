@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from pgpd_hf import CMDP, run
-from pgpd_hf.primal_dual import OutsideAssumptions
 from pgpd_hf.runs import COLUMNS, configured, with_options
 from pgpd_hf.tables import one_line, read_optimum, write_table
+from pgpd_hf.zpgpd_hf import OutsideAssumptions
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--environment", required=True, help="NumPy archive")
