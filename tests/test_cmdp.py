@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from pgpd_hf import CMDP, NPGPDHF, Session, random_cmdp
+from pgpd_hf import CMDP
 from reference import induced, random_policies, random_process, resolvent, values
 
 ARRAYS = ("transition", "reward", "utility", "initial")
@@ -90,10 +90,7 @@ def write_pickle_in_archive(path):
         (write_pickle_in_archive, "transition: "),
         (lambda path: path.write_bytes(b"PK\x03\x04 cut off"), "damaged"),
         (lambda path: np.savez(path, **GOOD, gamma=0.9), "arrays .* expected: .*'gamma'"),
-        (
-            lambda path: np.savez(path, transition=GOOD["transition"]),
-            "arrays .* expected: .*'reward'",
-        ),
+        (lambda path: np.savez(path, transition=1), "arrays .* expected: .*'reward'"),
         (lambda path: np.savez(path, **GOOD | {"discount": 1.0}), "discount: "),
     ],
 )
@@ -102,13 +99,3 @@ def test_file_that_is_no_cmdp_is_refused_and_never_executed(tmp_path, write, mes
     with pytest.raises(ValueError, match=rf"p\.npz: {message}"):
         CMDP.load(tmp_path / "p.npz")
     assert not (tmp_path / "trace").exists()
-
-
-@pytest.mark.parametrize("wrong", [None, True, 3, ""])
-def test_what_names_no_file_is_refused(wrong):
-    """An open file has a number, too."""
-    steps = {"primal_step": 0.1, "dual_step": 0.1, "multiplier_bound": 1.0, "horizon": 1}
-    session = Session(random_cmdp(), NPGPDHF(evaluators=1, **steps))
-    for call in (CMDP.load, random_cmdp().save, session.save, Session.load, session.write_page):
-        with pytest.raises(ValueError, match="^path: the name of a file expected, got "):
-            call(wrong)

@@ -4,11 +4,11 @@ from bisect import bisect_left
 
 import numpy as np
 import pytest
-from chance import LEVEL
 from scipy import stats
 
 from pgpd_hf import CMDP, answers_for, certify, random_cmdp
 from pgpd_hf.deployment import _boundary, certificate
+from reference import LEVEL
 
 
 def coin(low, high, threshold=0.5):

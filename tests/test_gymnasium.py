@@ -28,6 +28,7 @@ class Table(gymnasium.Env):
         self.initial_state_distrib = np.eye(3, dtype=np.float32)[begins]
 
 
+BEGUN = {"env": Table(begins=1, last=[(1.0, 1, 2.0, True)]), "cost": "steps"}
 TABLE = {"env": Table(), "cost": [[1, 1], [9, 9], [1, 5]], "at_most": 9}
 # With an impossible outcome, and an end in a state that nobody reaches.
 ODD = {**TABLE, "env": Table(), "cost": [*TABLE["cost"], [0, 0]]}
@@ -72,19 +73,13 @@ def test_values_are_those_of_the_table(given, cost):
         ({"env": Table(first="half")}, "env: a table, with outcomes (probability, next state, rew"),
         ({"env": Table(to=0)}, "env: states in which episodes always end and never begin, with "),
         ({"env": Table(reward=3.0)}, "env: states in which episodes always end and never begin, "),
-        (
-            {"env": Table(begins=1, last=[(1.0, 1, 2.0, True)]), "cost": "steps"},
-            "env: states in which episodes always end and never begin, with one reward and one",
-        ),
+        (BEGUN, "env: states in which episodes always end and never begin, with one reward and"),
         ({"env": Table(to=3)}, "env: a table, with outcomes (probability, next state"),
         ({"env": "Taxi-v4", "fickle_passenger": True}, "env: an environment with a table (P, ini"),
         ({"env": "Blackjack-v1"}, "env: an environment with a table (P, initial_state_distrib)"),
         ({"env": "Lake-v1"}, "env: 'Lake-v1' with {} cannot be made: Environment `Lake` doesn't"),
         ({"map_name": "8x8"}, "map_name: an option of an environment made by its name"),
-        (
-            {"cost": "holes"},
-            "cost: 'steps', 'holes' of FrozenLake, or in Python an array expected, g",
-        ),
+        ({"cost": "holes"}, "cost: 'steps', 'holes' of FrozenLake, or in Python an array expected"),
         ({"cost": -np.eye(3, 2)}, "cost: numbers of at least 0 expected, got -1"),
     ],
 )

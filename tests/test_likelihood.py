@@ -59,11 +59,6 @@ def test_differences_so_large_that_a_chance_is_no_number_are_fitted(link):
     assert np.isfinite(fit(np.ones((2, 1)), votes, numbers, link, 1e-6, np.zeros(1), offsets)).all()
 
 
-def test_no_votes_leave_the_prior():
-    center, none = np.array([0.5, 0.25]), np.empty(0)
-    assert (fit(np.empty((0, 2)), none, none, "logistic", 2.0, center, none) == center).all()
-
-
 def test_a_search_may_end_where_rounding_hides_the_rest():
     found = {"success": False, "message": "", "fun": -1.0, "hess": np.eye(1)}
     require_maximum(optimize.OptimizeResult(found, jac=np.array([1e-6])))

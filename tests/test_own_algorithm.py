@@ -73,11 +73,7 @@ def test_with_momentum_it_differs_and_learns():
 @pytest.mark.parametrize(
     ("kind", "wrong", "message"),
     [
-        (
-            Momentum,
-            lambda run, theta: run.ask(np.vstack([theta] * 2)),
-            r"theta .*: shape \(10, 4\)",
-        ),
+        (Momentum, lambda run, theta: run.ask(theta[[*range(10)] * 2]), r"theta .*: shape \(10, 4"),
         (Momentum, lambda run, theta: run.ask(theta[0]), r"theta of run.ask: shape \(10, 4\)"),
         (SoftmaxSteps, lambda run, theta: run.ask(3 * theta), "theta of run.ask: probabilities"),
         (Momentum, lambda run, theta: run.dual_update(0.0, theta), "excess: a number expected"),

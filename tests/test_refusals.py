@@ -162,6 +162,7 @@ SEARCHED |= {"iterations": 50, "horizon": 10, "evaluators": 16}
 PREDICTED = {"cmdp": EXAMPLE, "algorithm": "zpgpd_hf", "evaluators": 16, "primal_step": 0.001}
 NOTHING = {"process": EXAMPLE, "trajectories": None, "votes": None}
 ASKED = {"process": EXAMPLE, "algorithm": pgpd_hf.ZPGPDHF(**PEOPLE)}
+NO_FILE, VOTING = {"path": [None, True, 3, ""]}, pgpd_hf.Session(**ASKED)
 run = partial(pgpd_hf.run, seeds=[0], **SETTING)
 FUNCTIONS = {
     "CMDP": (partial(pgpd_hf.CMDP, **PARTS), CMDP),
@@ -182,6 +183,11 @@ FUNCTIONS = {
     "predict_stability": (partial(pgpd_hf.predict_stability, **PREDICTED), STABILITY),
     "learn_from_votes": (partial(pgpd_hf.learn_from_votes, **NOTHING), LEARNED),
     "Session": (partial(pgpd_hf.Session, **ASKED), SESSION),
+    "save": (EXAMPLE.save, NO_FILE),
+    "load": (pgpd_hf.CMDP.load, NO_FILE),  # an open file has a number, too
+    "Session.save": (VOTING.save, NO_FILE),
+    "Session.load": (pgpd_hf.Session.load, NO_FILE),
+    "write_page": (VOTING.write_page, NO_FILE),
 }
 
 

@@ -135,16 +135,22 @@ FILES += [(LINES + row).encode() for row in ('0,"a,1\n', "0,a,2\n", "0,a,1,1\n")
 
 
 def test_votes_of_a_page_about_other_trajectories_are_refused(session, tmp_path):
+    """Also where a single trajectory is possible, in all iterations."""
+
+    def page(session):
+        session.write_page(tmp_path / "vote.html")
+        return re.search(r'"page": "(\w+)"', (tmp_path / "vote.html").read_text())[1]
+
+    votes = pd.DataFrame(GOOD).assign(page=page(session))
+    session.tell(votes)
     other = pgpd_hf.Session(session.process, session.algorithm, seed=99)
-    for it in (session, other):
-        it.write_page(tmp_path / "vote.html")
-        page = re.search(r'"page": "(\w+)"', (tmp_path / "vote.html").read_text())[1]
-        votes = pd.DataFrame(GOOD).assign(page=page)
-        if it is session:
-            session.tell(votes)
     with pytest.raises(ValueError, match="^votes of iteration 0: page one of .* expected, got"):
-        session.tell(votes.assign(evaluator="c"))
+        session.tell(votes.assign(page=page(other), evaluator="c"))
     assert len(session.votes) == 2
+    single = pgpd_hf.Session(pgpd_hf.CMDP([[[1.0]]], [[0.5]], [[0.5]], [1.0], 0.5, 0.0), ZPGPD)
+    before = page(single)
+    single.tell(everyone(single))
+    assert page(single) != before
 
 
 @pytest.mark.parametrize("wrong", [*BAD, *FILES, None, "none.csv"], ids=repr)
@@ -158,17 +164,6 @@ def test_bad_votes_are_refused_whole(session, wrong, tmp_path):
     assert len(session.votes) == 1
     session.tell(pd.DataFrame(GOOD))
     assert len(session.votes) == 3
-
-
-def test_pages_of_equal_trajectories_differ_by_iteration(tmp_path):
-    """There is a single trajectory."""
-    cmdp, pages = pgpd_hf.CMDP([[[1.0]]], [[0.5]], [[0.5]], [1.0], 0.5, 0.0), []
-    session = pgpd_hf.Session(cmdp, ZPGPD)
-    for _ in range(2):
-        session.write_page(tmp_path / "vote.html")
-        pages += re.findall(r'"page": "(\w+)"', (tmp_path / "vote.html").read_text())
-        session.tell(everyone(session))
-    assert pages[0] != pages[1]
 
 
 def test_ten_million_rows_are_refused(session):

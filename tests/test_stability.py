@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from chance import LEVEL
 from scipy import special, stats
 
 from pgpd_hf import CMDP, ZPGPDHF, predict_stability, random_cmdp, solve, stability
 from pgpd_hf.primal_dual import Run
+from reference import LEVEL
 
 PRINTED = {"evaluators": 16, "primal_step": 0.001, "dual_step": 0.0003}
 BANDIT = CMDP([[[1.0], [1.0]]], [[0.55, 0.45]], [[0.44, 0.56]], [1.0], 0.0, 0.5)

@@ -57,7 +57,7 @@ def fit(features, votes, numbers, link, ridge, center, offsets):
     search = {"method": "trust-exact", "hess": hessian}
     if sparse.issparse(features):
         search = {"method": "trust-ncg", "hessp": product}
-    total = max(1.0, numbers.sum())
+    total = numbers.sum()
     enough = {"gtol": _TOLERANCES[0] * np.sqrt(total) + _TOLERANCES[1] * total}
     found = optimize.minimize(negative, center, jac=True, options=enough, **search)
     require_maximum(found)

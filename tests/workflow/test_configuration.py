@@ -29,6 +29,7 @@ BAD = {
 }
 ALLOWED = [("name", "three"), ("purpose", "three"), ("concentration", 2.5), ("concentration", 3)]
 ALLOWED += [("threshold", number) for number in (-1, 10**30, 10**400, 1e300)]
+STEPS = "iterations: 9, primal_step: 1, dual_step: 1"
 OWN = """
 from dataclasses import dataclass
 from pgpd_hf import NPGPDHF
@@ -86,10 +87,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("evaluators: []", "evaluators: got []; expected: "),
         ("environment: {no: 3}", "environment: "),
         ("algorithms: {3: {iterations: 3}}", "algorithms: got 3; expected: a name of "),
-        (
-            "algorithms: {npgpd_hf: {dual_step: 1e-3}}",
-            "algorithms.npgpd_hf.dual_step: got '1e-3'; ",
-        ),
+        ("algorithms: {npgpd_hf: {dual_step: 1e-3}}", "algorithms.npgpd_hf.dual_step: got '1e"),
         ("link: logit", "link: 'logit' is not one of ['logistic', 'probit', 'cauchy']"),
         ("environment: {discount: 1}", "environment.discount: got 1; expected: gamma, from 0 to "),
         ("environment: {file: x.npz}", "environment.file: a file in "),
@@ -98,22 +96,13 @@ def test_wrong_value_is_refused_by_its_key(place, old):
         ("environment: {file: a/../x.npz}", "environment.file: got 'a/../x.npz'; expected: "),
         ("environment: {file: '{a}.npz'}", "environment.file: got '{a}.npz'; expected: "),
         ("environment: {file: x.npz, states: 3}", "environment: 'states' is not one of ['file']"),
-        (
-            "environment: {gymnasium: Taxi-v4, cost: steps, at_most: 9, states: 3}",
-            "environment: 'states' is not one of ['gymnasium', 'cost', 'at_most', 'discount', 'opt",
-        ),
-        (
-            "environment: {gymnasium: Taxi-v4, cost: steps, at_most: 9, options: {3: 4}}",
-            "environment.options: 3 is not of type 'string'",
-        ),
-        ("environment: {gymnasium: Taxi-v4, at_most: 9}", "environment: 'cost' is a required "),
+        ("environment: {TAXI, cost: steps, states: 3}", "environment: 'states' is not one of ['gy"),
+        ("environment: {TAXI, cost: steps, options: {3: 4}}", "environment.options: 3 is not of "),
+        ("environment: {TAXI}", "environment: 'cost' is a required "),
         ("environment: {gymnasium: 'os:A-v1', cost: holes, at_most: 1}", "environment.gymnasium: "),
         ("algorithms: {mine: {class: '../mine.py:Mine', iterations: 9}}", "algorithms.mine"),
         ("algorithms: {Mine: {class: 'mine.py:Mine', iterations: 9}}", "algorithms: got 'Mine'"),
-        (
-            "algorithms: {mine: {class: 'no.py:M', iterations: 9, primal_step: 1, dual_step: 1}}",
-            "algorithms.mine.class: a file in ",
-        ),
+        ("algorithms: {mine: {class: 'no.py:M', STEPS}}", "algorithms.mine.class: a file in "),
         ("algorithms: {npgpd_hf: null, zpgpd_hf: null}", "algorithms: at least one expected"),
         ("algorithms: {sarsa: {iterations: 3}}", "algorithms.sarsa: 'class' is a required prop"),
         ("algorithms: {npgdp_hf: null}", "algorithms.npgdp_hf: got None; expected: npgpd_hf, "),
@@ -125,6 +114,7 @@ def test_wrong_value_is_refused_by_its_key(place, old):
 )
 def test_file_is_refused_by_its_key(tmp_path, text, message):
     path = tmp_path / "mine.yaml"
+    text = text.replace("TAXI", "gymnasium: Taxi-v4, at_most: 9").replace("STEPS", STEPS)
     path.write_text(f"{text}\n" if text.startswith("name") else f"name: mine\n{text}\n")
     with pytest.raises(ValueError, match=rf"^{re.escape(message)}.*\Z"):
         CHECKS["check_files"]([path])
@@ -135,14 +125,8 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
     [
         ("mine: {class: 'mine.py:Mine', fra: 1, STEPS}", "mine: fra: no option of mine (did you"),
         ("mine: {class: 'mine.py:Mine', STEPS}", "mine: class Mine: a method update expected"),
-        (
-            "mine: {class: 'mine.py:Mines', STEPS}",
-            "mine: mine.py: a class Mines expected, got none",
-        ),
-        (
-            "mine: {class: 'mine.py:STEP', STEPS}",
-            "mine: mine.py: STEP, a subclass of NPGPDHF or ZPGP",
-        ),
+        ("mine: {class: 'mine.py:Mines', STEPS}", "mine: mine.py: a class Mines expected, got n"),
+        ("mine: {class: 'mine.py:STEP', STEPS}", "mine: mine.py: STEP, a subclass of NPGPDHF or"),
         ("mine: {class: 'mine.py:Mine', untyped: 1, STEPS}", "mine: untyped: no option of mine (a"),
         ("mine: {class: 'mine.py:Bare', bare: 1, STEPS}", "mine: bare: @dataclass(frozen=True, kw"),
         ("mine: {class: 'mine.py:Paper', STEPS}", "mine: class Paper: another name than 'npgpd_h"),
@@ -152,10 +136,10 @@ def test_file_is_refused_by_its_key(tmp_path, text, message):
     ],
 )
 def test_options_that_only_the_library_can_judge_are_refused(tmp_path, text, message):
-    path, steps = tmp_path / "mine.yaml", "iterations: 9, primal_step: 1, dual_step: 1"
+    path = tmp_path / "mine.yaml"
     (tmp_path / "mine.py").write_text(OWN)
     (tmp_path / "wrong.py").write_text("class Mine\n")
-    path.write_text(f"name: mine\nalgorithms: {{{text.replace('STEPS', steps)}}}\n")
+    path.write_text(f"name: mine\nalgorithms: {{{text.replace('STEPS', STEPS)}}}\n")
     for name in ("mine.py", "wrong.py"):
         message = message.replace(name, os.path.relpath(tmp_path / name))
     with pytest.raises(SystemExit, match=rf"^{re.escape(f'error: algorithms.{message}')}.*\Z"):
@@ -223,9 +207,7 @@ def test_file_with_the_default_s_name_would_replace_its_figures(tmp_path, text, 
 def test_missing_keys_are_refused():
     for key in CONFIG:
         config = {name: value for name, value in CONFIG.items() if name != key}
-        assert refusal(config).startswith(
-            f"configuration: {key!r} is a required property; expected"
-        )
+        assert refusal(config).startswith(f"configuration: {key!r} is a required property; ")
 
 
 @pytest.mark.workflow

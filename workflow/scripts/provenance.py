@@ -31,11 +31,6 @@ def git(*arguments):
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
 
 
-def digest(path):
-    """Digest of a file."""
-    return sha256(path.read_bytes()).hexdigest()
-
-
 with one_line():
     try:
         changed = bool(git("status", "--porcelain", "-uno"))
@@ -44,7 +39,8 @@ with one_line():
         commit = {"commit": None, "why": "no repository, or no git"}
     versions = {name: version(name) for name in PACKAGES.split()}
     versions["python"] = platform.python_version()
-    digests = {it.name: digest(it) for it in options.files}
+    digests = {it.name: sha256(it.read_bytes()).hexdigest() for it in options.files}
     record = {"versions": versions, "machine": machine(), **commit, "files": digests}
-    record |= {"aggregate": digest(options.aggregate), "config": options.config}
+    record["aggregate"] = sha256(options.aggregate.read_bytes()).hexdigest()
+    record["config"] = options.config
     write_json(record, options.record)
