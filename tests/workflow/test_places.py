@@ -103,12 +103,13 @@ def test_scripts_of_a_host_are_noticed_and_its_configuration_makes_the_same(smok
     (tmp_path / "Snakefile").write_text(HOST.format(project=project.folder))
     config = json.loads((project.folder / results / "provenance.json").read_text())["config"]
     (tmp_path / "host.yaml").write_text(f"a: &a {{1: 2}}\nb: *a\nvotes: {json.dumps(config)}\n")
-    script = "from pathlib import Path\nPath(snakemake.output[0]).write_text('{}')\n"
+    script, said = "from pathlib import Path\nPath(snakemake.output[0]).write_text('{}')\n", ""
     for text in ("one", "two"):
         (tmp_path / "mine.py").write_text(script.format(text))
-        project.snakemake("--cores", "1", cwd=tmp_path)
+        said += project.snakemake("--cores", "1", cwd=tmp_path)
         assert (tmp_path / "mine.txt").read_text() == text
         assert "Nothing to be done" in project.snakemake("--cores", "1", cwd=tmp_path)
+    assert "localrule core_environment:" in said  # also under the host's name
     found, made = project.contents(tmp_path / results), project.contents()
     assert found["optimum.json"] == made["optimum.json"]
 

@@ -99,6 +99,8 @@ def test_lost_files_are_made_again(finished):
     shutil.rmtree(finished.folder / "results/smoke/rates/npgpd_hf")
     assert finished.jobs("results/smoke/notebooks/rates.html", *SMOKE) == {}
     assert finished.jobs(*SMOKE) == AFTER_RATES | {"rates_runs": 2}
+    (finished.folder / "results/smoke/aggregate.csv").unlink()  # without which no end is told
+    finished.snakemake("results/smoke/optimum.json", *SMOKE, "--force", "--cores", "1")
     shutil.rmtree(finished.folder / "results/smoke/logs")
     (finished.folder / "results/smoke/logs").touch()
     told = "error: results/smoke/logs: a folder expected, got a file\n"
