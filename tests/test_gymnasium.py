@@ -81,6 +81,7 @@ def test_values_are_those_of_the_table(given, cost):
         ({"map_name": "8x8"}, "map_name: an option of an environment made by its name"),
         ({"cost": "holes"}, "cost: 'steps', 'holes' of FrozenLake, or in Python an array expected"),
         ({"cost": -np.eye(3, 2)}, "cost: numbers of at least 0 expected, got -1"),
+        ({"cost": np.zeros((3, 2))}, "cost, its largest: a number > 0 expected, got 0.0"),
     ],
 )
 def test_what_is_no_environment_is_refused_in_one_line(changes, message):

@@ -48,6 +48,14 @@ def test_curves_show_means_in_the_units_of_the_user():
     axes = figures.panel(table, "npgpd_hf", VIOLATION, WIDE).axes[0]
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), violation)
     assert axes.get_ylabel() == "(cost)"
+    assert axes.figure.get_supxlabel() == told
+    large = curve.assign(optimality_gap=1e7 + curve["optimality_gap"])
+    large.attrs.clear()
+    both = pd.concat([large, large.assign(evaluators=pd.NA)])
+    axes = pgpd_hf.plot_curves(both).axes[0]
+    axes.figure.draw_without_rendering()
+    assert "17 \\times M$ answers each" in axes.get_xlabel()  # of the curve with evaluators
+    assert axes.yaxis.get_offset_text().get_text() == ""  # which would lie on the title
 
 
 @pytest.mark.parametrize(
@@ -99,6 +107,11 @@ def test_policy_is_drawn_as_a_table():
     axes = pgpd_hf.plot_policy(PROCESS, POLICY, actions=["wait", "$"]).axes[0]
     assert (axes.images[0].get_array() == POLICY).all()
     assert [it.get_text() for it in axes.get_xticklabels()] == ["wait", r"\$"]
+    assert {it.get_rotation() for it in axes.get_xticklabels()} == {0}
+    long = {"states": ["a long name of a state"] * 4, "actions": ["a long name", "another name"]}
+    wide = pgpd_hf.plot_policy(PROCESS, POLICY, **long).axes[0]
+    assert {it.get_rotation() for it in wide.get_xticklabels()} == {45}
+    assert (wide.figure.get_size_inches() > axes.figure.get_size_inches()).all()
     process = PROCESS.transition, PROCESS.reward, PROCESS.utility, 9, PROCESS.initial, 0.9
     masked = pgpd_hf.CMDP.from_costs(*process, actions=np.arange(8).reshape(4, 2) != 1)
     axes = pgpd_hf.plot_policy(masked, POLICY).axes[0]

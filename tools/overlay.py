@@ -111,7 +111,7 @@ def draw(curves, names, table):
         lines, _ = grid[0, 0].get_legend_handles_labels()
         seeds = table["first_seeds"].max(), table["second_seeds"].max()
         labels = [f"{name} (seeds: {number})" for name, number in zip(names, seeds, strict=True)]
-        title = f"in titles {names[1]} minus {names[0]}, each at its end; bands: 95 % intervals"
+        title = f"in titles {names[1]} minus {names[0]}, each at its end; brackets, bands: 95 %"
         how = {"title": title, "ncols": 2, "loc": "outside upper center", "handlelength": 3}
         figure.legend(lines, labels, **how)
     return figure

@@ -132,7 +132,7 @@ def from_gymnasium(
     env = _open(env, options)
     transition, reward, costs, initial = _tables(env, cost, discount)
     lowest, width = reward.min(), np.ptp(reward) or 1.0
-    require_number("largest cost", costs.max(), above=0)
+    require_number("cost, its largest", costs.max(), above=0)
     price = (1 - discount) / costs.max()
     return CMDP(
         transition=transition,

@@ -58,15 +58,11 @@ def plot_policy(
     cmdp : CMDP
     policy : array_like, float, shape (S, A)
     states, actions : list of str, optional
-        Names for a table, instead of numbers; with more than 30 states they are left out.
+        Names for a table, instead of numbers; names of more than 30 states are left out.
     """
     require_instance("cmdp", cmdp, CMDP)
     policy = cmdp.fold(cmdp.check_policy(policy, single=True))
     names = _names("states", states, cmdp.states), _names("actions", actions, cmdp.actions)
-    long = max(map(len, names[0]))
-    width, height = 0.6 * cmdp.actions + 1.2 + 0.07 * long, min(0.25 * cmdp.states, 9.0)
-    if cmdp.map is not None:
-        height, width = (0.45 * length for length in cmdp.map.shape)
     v_r, v_g = map(float, cmdp.evaluate(policy))
     title = f"$V_r$ = {v_r:.4g}\n$V_g$ = {v_g:.4g} (at least {cmdp.threshold:.4g})"
     if cmdp.units is not None:
@@ -74,15 +70,17 @@ def plot_policy(
         title = f"reward {reward}\ncost {cost} (at most {cmdp.units.shown(0, cmdp.threshold)[1]})"
     figures = _figures()
     with figures.styled():
-        figure = figures.Picture(figsize=(max(width, 3.2), height + 0.8))
+        figure = figures.Picture()
         axes = figure.subplots()
         axes.set_title(title)
         axes.grid(False)
         axes.tick_params(length=0)
         if cmdp.map is None:
-            _draw_table(axes, policy, *names)
+            width, height = _draw_table(axes, policy, *names)
         else:
             _draw_map(axes, cmdp, policy)
+            height, width = (0.45 * length for length in cmdp.map.shape)
+        figure.set_size_inches(max(width, 3.2), height + 0.8)
     return figure
 
 
@@ -108,15 +106,22 @@ def _write(axes, column, row, number, color):
 
 
 def _draw_table(axes, policy, states, actions):
+    """Draw probabilities; return the width and the height that names and numbers need."""
     axes.imshow(policy, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     axes.set(xlabel="action (darker: more probable)", ylabel="state")
-    slanted = {"rotation": 45, "ha": "right"} if max(map(len, actions)) > 8 else {}
+    longest = max(map(len, actions))
+    slanted = {"rotation": 45, "ha": "right"} if longest > 8 else {}
     axes.set_xticks(range(len(actions)), actions, **slanted)
+    width, height = 0.6 * len(actions) + 1.2, min(0.25 * len(states), 9.0)
+    if slanted:
+        height += 0.05 * longest
     if len(states) <= _MOST_WRITTEN:
+        width += 0.07 * max(map(len, states))
         axes.set_yticks(range(len(states)), states)
         for (s, a), probability in np.ndenumerate(policy):
             if probability >= 0.005:
                 _write(axes, a, s, probability, "white" if probability > 0.6 else "black")
+    return width, height
 
 
 def _draw_map(axes, cmdp, policy):

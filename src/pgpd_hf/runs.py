@@ -186,8 +186,10 @@ def make_algorithm(algorithm, options):
                 f"class {type(algorithm).__name__}: streams", algorithm.streams, ALGORITHMS
             )
         return algorithm
-    name = require_one_of("algorithm, if no object of PrimalDual", algorithm, ALGORITHMS)
-    return with_options(ALGORITHMS[name], options)
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        told = f"one of {', '.join(ALGORITHMS)}, or an object of a subclass of PrimalDual expected"
+        raise ValueError(f"algorithm: {told}, got {shown(algorithm)}")
+    return with_options(ALGORITHMS[algorithm], options)
 
 
 def with_options(kind, options):

@@ -134,7 +134,7 @@ def _prepared(cmdp, algorithm):
     setting = replace(algorithm, dual_step=algorithm.dual_step or 0.0).prepare(cmdp, solve(cmdp), 1)
     require_number("primal_step", setting.steps.primal, above=0)
     missed = cmdp.discount ** (setting.simulator.horizon + 1)
-    require_number("horizon, share of a value that it misses", missed, at_most=_MOST_MISSED)
+    require_number("horizon, too short: share of a value missed", missed, at_most=_MOST_MISSED)
     return setting
 
 

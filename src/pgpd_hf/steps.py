@@ -129,7 +129,7 @@ def search_steps(
     seeds = require_integer("seeds", seeds, 1, _MOST_SEEDS)
     optimum, pairs, scores = solve(cmdp), [*itertools.product(*grid.values())], {}
     for it in algorithms:  # what cannot run is refused
-        replace(it, primal_step=0.0, dual_step=0.0).prepare(cmdp, optimum, iterations)
+        replace(it, **dict(zip(NAMES, pairs[0], strict=True))).prepare(cmdp, optimum, iterations)
     weights = _weights(optimum)
     stages = [end for end in (_FIRST_SEEDS * 2**k for k in range(20)) if end < seeds] + [seeds]
     options = {"iterations": iterations, "optimum": optimum, "threads": threads}

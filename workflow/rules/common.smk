@@ -43,7 +43,7 @@ def own_sources(wildcards):
 
 
 def digests(files):
-    """Digests of files beside the configuration, which may be replaced by older files."""
+    """Digests of files, which may be replaced by older files."""
     return [sha256(Path(file).read_bytes()).hexdigest() for file in files]
 
 
