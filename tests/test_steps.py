@@ -67,6 +67,10 @@ def test_threads_given_steps_and_the_kind_of_an_algorithm_change_nothing():
         streams: ClassVar[str] = "npgpd_hf"
         advance = NPGPDHF.advance
 
+        def __post_init__(self):
+            super().__post_init__()
+            assert self.primal_step != 0  # which no search tries
+
     assert_frame_equal(search(20, threads=3, primal_step=7.0), search(20), check_exact=True)
     arrays = {key: np.array(it) for key, it in PAIRS.items()}
     for kind, candidates in ((NPGPDHF, arrays), (Mine, None)):

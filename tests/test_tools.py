@@ -211,3 +211,9 @@ def test_verification_ends_with_an_error_where_a_number_differs(tmp_path, monkey
     names |= {"CLONE": tmp_path, "tables": lambda *told: missing, "find_spec": lambda name: None}
     names["main"]()
     assert "All agrees. But icu-sepsis is not installed" in capsys.readouterr().out
+    others = {tmp_path / "runs.csv": tmp_path / "none.csv"}
+    for wrong in ({"find_spec": lambda name: True}, {"tables": lambda *told: others}):
+        names |= wrong
+        with pytest.raises(FileNotFoundError):
+            names["main"]()
+        names["find_spec"] = lambda name: None

@@ -384,6 +384,13 @@ def test_an_end_counts_where_three_numbers_were_tried():
     assert (found["tried"], found["tied"]) == (3, 1)
 
 
+def test_best_policies_without_the_constraint_gain_and_violate():
+    found = tables.unconstrained(ENVIRONMENT, {"first": 1, "count": 3})
+    assert (found["gap"] < 0).all()
+    assert (found["violation"] > 0).all()
+    assert (found["lagrangian_gap"] > 0).all()
+
+
 # The committed tables.
 
 
