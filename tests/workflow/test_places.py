@@ -28,7 +28,7 @@ rates: null
 """
 LAKE = """
 name: lake
-environment: {gymnasium: FrozenLake-v1, cost: holes, at_most: 0.2, discount: 0.9}
+environment: {gymnasium: FrozenLake-v1, cost: holes, at_most: 0.9, discount: 0.9}
 evaluators: [8]
 seeds: 2
 algorithms: {npgpd_hf: null, zpgpd_hf: {iterations: 20}}
@@ -142,6 +142,7 @@ def test_folders_may_have_odd_names_and_results_may_lie_elsewhere(tmp_path):
 
 
 def test_rates_where_a_theorem_has_no_steps_are_told_as_none(project):
+    """All policies are safe here, so that averages of the violation have no logarithm."""
     (project.folder / "lake.yaml").write_text(LAKE)
     output = project.snakemake("--configfile", "lake.yaml", "--cores", "2")
     rates = read_table(project.folder / "results/lake/rates.csv").set_index("step_rule")["slope"]
@@ -149,6 +150,8 @@ def test_rates_where_a_theorem_has_no_steps_are_told_as_none(project):
     assert rates["study"].notna().any()
     assert "none theorem's" in output
     assert "or rho is zero somewhere (Theorem 2)" in output
+    averages = read_table(project.folder / "results/lake/rates_averages.csv")
+    assert (averages.query("metric == 'violation'")["mean"].dropna() == 0).all()
 
 
 def test_modules_beside_an_experiment_are_not_imported(finished):
