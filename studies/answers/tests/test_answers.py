@@ -417,6 +417,13 @@ def test_a_cell_of_the_committed_table_comes_out_again(method, budget, tmp_path)
         assert found[name] == pytest.approx(expected[name], abs=1e-8)
 
 
+def test_a_tenth_and_a_third_of_the_answers_have_npgpd_hf_s_loss():
+    found = committed("comparison").query("units == 'environments'")
+    found = found.set_index(["method", "budget"])["lagrangian_gap"]
+    for method, budget in (("safe_rlhf_uniform", 10**5), ("zpgpd_hf_softmax", 3 * 10**5)):
+        assert found[method, budget] == pytest.approx(found["npgpd_hf", 10**6], rel=0.2)
+
+
 def test_committed_tables_have_every_method_and_budget():
     table, won = committed("comparison"), committed("comparison_settings")
     for method in DECLARED["methods"]:
