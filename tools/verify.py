@@ -134,10 +134,10 @@ def main():
     print(f"Running in {folder} ...", flush=True)
     one_seed = not (options.study or options.full)
     run(folder, options.cores, snakefile, ["aggregate", "--config", "seeds=1"] if one_seed else [])
-    wrong, rest = {}, ""
+    wrong, left_out = {}, ""
     for path, made in tables(folder, options.study, options.full).items():
         if path.name.startswith("sepsis_") and not find_spec("icu_sepsis"):
-            rest = " But icu-sepsis is not installed, so its tables were not made."
+            left_out = " But icu-sepsis is not installed, so its tables were not made."
         else:
             wrong[str(path.relative_to(CLONE))] = difference(path, made, not others, one_seed)
     if options.full and not others:
@@ -149,7 +149,8 @@ def main():
     if any(wrong.values()):
         sys.exit(f"Not all agrees; what was run is in {folder}")
     shutil.rmtree(folder)
-    print("All agrees for seed 0; FULL=1 compares the rest." if one_seed else f"All agrees.{rest}")
+    told = "All agrees for seed 0; FULL=1 compares the rest." if one_seed else "All agrees."
+    print(told + left_out)
 
 
 if __name__ == "__main__":

@@ -41,10 +41,10 @@ def summary(runs):
 
 def unconstrained(environment, others):
     """What the best policies without the constraint are worth, as runs that need no answers."""
-    rows, none = [], {"method": "unconstrained", "budget": 0, "answers": 0, "env_steps": 0}
+    rows, common = [], {"method": "unconstrained", "budget": 0, "answers": 0, "env_steps": 0}
     for problem in problems.binding(environment, others["first"], others["count"]):
         loss = problem.loss(solve_unconstrained(problem.cmdp).policy)
-        rows.append(none | dict(zip(QUANTITIES, loss, strict=True)))
+        rows.append(common | dict(zip(QUANTITIES, loss, strict=True)))
     return pd.DataFrame(rows)
 
 

@@ -58,7 +58,7 @@ exporter = HTMLExporter(
 exporter.register_preprocessor(
     TagRemovePreprocessor(remove_cell_tags={"parameters", "injected-parameters"}), enabled=True
 )
-title = {"metadata": {"name": Path(options.notebook).stem}}
-page, _ = exporter.from_notebook_node(notebook, title)
+resources = {"metadata": {"name": Path(options.notebook).stem}}
+page, _ = exporter.from_notebook_node(notebook, resources)
 Path(options.page).write_text(page, encoding="utf-8")
 nbformat.write(notebook, options.executed)
